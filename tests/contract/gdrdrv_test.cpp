@@ -149,6 +149,19 @@ TEST_F(gdrdrv_test, copy_routines_are_measured_in_memory_of_its_kind) {
     }
 }
 
+// For the same reason no engine is measured in it, and none copies.
+TEST_F(gdrdrv_test, no_engine_copies_where_memory_is_revoked) {
+    set_environment("BARMAP_ENGINE", "driver");
+    for (bool const persistent : {true, false}) {
+        boot({.minor = 5, .persistent = persistent});
+        std::size_t by_engine = 0;
+        for (copy_crossover const& each : device::open(0).copy_crossovers("gdrdrv"))
+            by_engine += each.method == "driver";
+        EXPECT_EQ(by_engine != 0, persistent);
+    }
+    clear_environment("BARMAP_ENGINE");
+}
+
 TEST_F(gdrdrv_test, memory_that_the_driver_revoked_is_reported) {
     boot({.minor = 5, .persistent = false});
     device_block const block(mib);
