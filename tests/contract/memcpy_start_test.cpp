@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "contract/checkpoint_of_cuda.hpp"
 #include "contract/exchanged_handles.hpp"
 #include "contract/memcpy_fixture.hpp"
+
+#include <barmap/checkpoint.hpp>
 
 #include <csignal>
 
@@ -172,6 +175,25 @@ TEST(memcpy_gpus, whose_handles_are_not_their_ordinals) {
 TEST(memcpy_gpus, there_are_64_at_most) {
     EXPECT_EQ(memcpy_dropin::gpu_batches::of(64), nullptr);
     EXPECT_EQ(memcpy_dropin::gpu_batches::of(-1), nullptr);
+}
+
+TEST(memcpy_start, takes_batches_again_after_a_checkpoint) {
+    memcpy_program m("driver");
+    m.expect_ready();
+    open_stream const stream;
+    copies const given{m.p.pieces(100, 200), stream.get()};
+    m.expect_taken(given);
+    checkpoint_prepare(60s);
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+    m.expect_passed(given, reason::starting);
+    memcpy_dropin::gpu_batches* const of = memcpy_dropin::gpu_batches::of(0);
+    for (auto const until = std::chrono::steady_clock::now() + 20s;
+         of->now() == memcpy_dropin::gpu_batches::state::starting &&
+         std::chrono::steady_clock::now() < until;)
+        std::this_thread::yield();
+    ASSERT_EQ(of->now(), memcpy_dropin::gpu_batches::state::ready);
+    m.expect_taken(given);
 }
 
 // It takes milliseconds, in which the caller would wait.
