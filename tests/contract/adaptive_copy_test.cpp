@@ -405,6 +405,22 @@ TEST(adaptive_test, who_comes_while_an_engine_reaches_memory_takes_what_it_reach
     EXPECT_EQ(other.get(), found);
 }
 
+// Its copies may fail in several threads at once.
+TEST(adaptive_test, an_engine_that_several_threads_give_up_has_failed_once) {
+    engine_machine machine("driver");
+    engine_slot slot(engine::registry().back(), identify(0), engine::lane::held);
+    std::shared_ptr<engine::worker> const failed = slot.get();
+    ASSERT_TRUE(failed);
+    for (int thread = 0; thread < 3; ++thread)
+        slot.give_up(failed, "a copy did not end in time");
+    std::shared_ptr<engine::worker> const next = slot.get();
+    EXPECT_TRUE(next && next != failed);
+    EXPECT_EQ(slot.report().failures, 1u);
+    slot.give_up(failed, "a copy did not end in time");
+    EXPECT_EQ(slot.get(), next);
+    EXPECT_EQ(slot.report().failures, 1u);
+}
+
 TEST_P(adaptive_copy_test, stays_inside_the_mapping) {
     device const gpu = device::open(0);
     device_block block(mib);
