@@ -136,6 +136,7 @@ def test_arrays_of_others_that_cannot_be_shared():
         pygpu.Allocator(Interface(owner, typestr="|i1"))
     with pytest.raises(ValueError, match="ends after 16 bytes"):
         pygpu.Allocator(Interface(owner, shape=(5,)))
+    assert pygpu.cudaPeekAtLastError() == 0  # the program has caused none
     with pytest.raises(ValueError, match="2 strides for 1 axes"):
         pygpu.Allocator(Interface(owner, strides=(4, 4)))
     for changes in ({"data": (0, False)}, {"data": (None, False)}, {"strides": (-(1 << 62),)}):
