@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
 /// Which barrier stands between the CPU's accesses to staging memory and the engine's, in the
 /// instructions that are executed.
@@ -58,6 +61,45 @@ TEST(staged_copy_test, what_the_cpu_stores_is_there_before_others_are_told) {
         GTEST_SKIP() << copy::why_no_trace();
     EXPECT_EQ(order_of(direction::to_gpu), "aSPP") << "before the engine is given the copy";
     EXPECT_EQ(order_of(direction::to_cpu), "PPaS") << "before the copy returns";
+}
+
+/// An engine that copies no earlier than it is waited for.
+class late_engine final : public fake::instant_engine {
+public:
+    ticket submit(direction, std::span<piece const> pieces, std::size_t,
+                  stream_order const&) override {
+        given_.emplace_back(pieces.begin(), pieces.end());
+        return ++last_;
+    }
+    [[nodiscard]] state poll(ticket number) noexcept override {
+        for (; done_ < number; ++done_)
+            for (piece const& each : given_[done_])
+                std::memcpy(reinterpret_cast<void*>(each.to),
+                            reinterpret_cast<void const*>(each.from), each.bytes);
+        return state::done;
+    }
+
+private:
+    std::vector<std::vector<piece>> given_;
+    ticket done_ = 0;
+};
+
+// More chunks than the staging memory holds at once.
+TEST(staged_copy_test, no_chunk_takes_the_place_of_one_that_is_not_copied_yet) {
+    constexpr std::size_t bytes = (std::size_t{5} << 20) + 3;
+    std::vector<std::byte> gpu(bytes), host(bytes), sent(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+        sent[i] = static_cast<std::byte>(i * 7 + i / 4099);
+    host = sent;
+    worker at_work(std::make_unique<late_engine>());
+    fake::known_memory const reached(gpu);
+    EXPECT_EQ(at_work.copy_staged(direction::to_gpu, reached, 0, host.data(), bytes),
+              outcome::done);
+    EXPECT_TRUE(gpu == sent);
+    host.assign(bytes, std::byte{});
+    EXPECT_EQ(at_work.copy_staged(direction::to_cpu, reached, 0, host.data(), bytes),
+              outcome::done);
+    EXPECT_TRUE(host == sent);
 }
 
 } // namespace
