@@ -178,11 +178,18 @@ TEST_P(checkpoint_test, forced_pages_and_options_are_those_of_before) {
     auto const block = some_memory(2 * mib);
     pin const pages = gpu.pin(block->address() + 5, 7, {.whole_pages = true});
     mapping const map = pages.map();
+    device_block const before(1000), small(1000);
+    pin const around = gpu.pin(small.address() + 5, 7, {.whole_pages = true});
+    mapping const around_map = around.map();
     checkpoint_prepare();
     checkpoint_of_cuda::whole();
     checkpoint_restore();
     EXPECT_EQ(pages.size(), gpu_page_size);
     expect_same_memory(map, block->address(), 1);
+    EXPECT_EQ(around.size(), gpu_page_size);
+    auto const sent = pattern(1000, 2);
+    write(around_map.window(small.address() - around.gpu_address(), sent.size()), sent);
+    EXPECT_TRUE(read_by_driver(small.address(), sent.size()) == sent);
 }
 
 TEST_P(checkpoint_test, calls_of_other_threads_wait_or_are_refused) {
