@@ -106,9 +106,8 @@ command_ring::command_ring(places const& where) noexcept : where_(where) {
         words.put(abi::methods(abi::copy_subchannel, abi::method_set_semaphore, 2));
         words.put(high(where.semaphore_on_gpu));
         words.put(low(where.semaphore_on_gpu));
-    } // executed with the first ticket
+    } // executed, and so free again, with the first ticket: until then used_by_ knows of none
     last_ = where.last;
-    used_by_[where.last % most_tickets] = used_;
 }
 
 bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexcept {
