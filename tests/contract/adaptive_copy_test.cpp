@@ -408,7 +408,8 @@ TEST(adaptive_test, who_comes_while_an_engine_reaches_memory_takes_what_it_reach
 // Its copies may fail in several threads at once.
 TEST(adaptive_test, an_engine_that_several_threads_give_up_has_failed_once) {
     engine_machine machine("driver");
-    engine_slot slot(engine::registry().back(), identify(0), engine::lane::held);
+    engine::gpu const gpu = identify(0);
+    engine_slot slot(engine::registry().back(), gpu, engine::lane::held);
     std::shared_ptr<engine::worker> const failed = slot.get();
     ASSERT_TRUE(failed);
     for (int thread = 0; thread < 3; ++thread)
