@@ -6,6 +6,7 @@
 #include <barmap/log.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -34,6 +35,22 @@ inline void expect_ids(log_ring& from, std::uint32_t first, std::uint32_t count)
         EXPECT_EQ(found[i].id, first + i);
         EXPECT_TRUE(is_whole(found[i]));
     }
+}
+
+/// Words of the slot of a record.
+inline gpu::word* slot_of(gpu::log_ring const& in, std::uint64_t number) {
+    return in.records + (number & in.mask) * gpu::log_record_words::words;
+}
+
+/// Stores one half of a record, as it comes over the link.
+inline void store_half(gpu::log_ring const& to, std::uint64_t number, unsigned half) {
+    gpu::word made[gpu::log_record_words::words];
+    gpu::word next = number;
+    alignas(16) gpu::word lines[16 * gpu::log_record_words::words] = {};
+    ASSERT_LE(to.mask, 15u);
+    log_numbered({lines, &next, to.mask, to.shift}, static_cast<std::uint32_t>(number));
+    std::memcpy(made, lines + (number & to.mask) * gpu::log_record_words::words, sizeof made);
+    gpu::store_as_one(slot_of(to, number) + 2 * half, made[2 * half], made[2 * half + 1]);
 }
 
 inline log_ring opened(log_ring const& of) {
