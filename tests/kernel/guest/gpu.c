@@ -267,6 +267,20 @@ struct pinned pinned(size_t size, uint64_t flags)
 	return made;
 }
 
+struct pinned mapped_behind_a_table(size_t size, uint64_t flags, size_t bytes)
+{
+	const size_t table = 2ul << 20;
+	struct pinned made = pinned(size, flags);
+	char *place = mmap(NULL, size + 2 * table, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	EXPECT(place != MAP_FAILED);
+	place += table - (uintptr_t)place % table + bytes % table;
+	made.words = mmap(place, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, made.driver,
+			  (off_t)(made.handle * (uint64_t)getpagesize()));
+	EXPECT(made.words == (void *)place);
+	return made;
+}
+
 void gpu_expect_pages(const struct pinned *one, uint64_t type)
 {
 	size_t offset;

@@ -71,6 +71,9 @@ struct pinned {
 struct pinned pinned(size_t size, uint64_t flags);
 struct pinned mapped(size_t size, uint64_t flags);
 
+/* At the address that is so many bytes behind a multiple of 2 MiB, which is what one page table of x86-64 maps. */
+struct pinned mapped_behind_a_table(size_t size, uint64_t flags, size_t bytes);
+
 /* Every page of the CPU's is where the GPU has it, and mapped in this way (enum fakegpu_memory_type). */
 void gpu_expect_pages(const struct pinned *one, uint64_t type);
 

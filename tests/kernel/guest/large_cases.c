@@ -128,14 +128,9 @@ CASE(large_entries_that_end_inside_a_page, EITHER)
 
 CASE(large_entries_of_a_mapping_at_a_chosen_place, EITHER)
 {
-	struct pinned one = pinned(4 * MIB, 0);
-	char *place = mmap(NULL, 8 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pinned one = mapped_behind_a_table(4 * MIB, 0, GPU_PAGE);
 
-	place += LARGE - (uintptr_t)place % LARGE + GPU_PAGE;
-	one.words = mmap(place, one.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, one.driver,
-			 (off_t)(one.handle * (uint64_t)getpagesize()));
-	EXPECT(one.words == (void *)place);
-	EXPECT_EQ(expect_entries(&one, place, 0, one.size), 0);
+	EXPECT_EQ(expect_entries(&one, (char *)one.words, 0, one.size), 0);
 	end(&one);
 }
 
