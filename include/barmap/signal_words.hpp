@@ -5,6 +5,7 @@
 #include <barmap/arena.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/gpu/words.cuh>
+#include <barmap/waits.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -50,10 +51,8 @@ inline void order_loads_before_stores() noexcept {
 template <class Look>
 bool look_until(Look const& look, std::chrono::nanoseconds at_most) noexcept {
     using clock = std::chrono::steady_clock;
-    // A longer limit would overflow the clock; nobody waits for a year.
-    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
     constexpr int looks_per_time = 64;
-    clock::time_point const until = clock::now() + std::min(at_most, longest);
+    clock::time_point const until = end_of_wait(at_most);
     for (;;) {
         for (int i = 0; i < looks_per_time; ++i) {
             if (look())

@@ -12,6 +12,7 @@
 #include "transfer/pinned_host.hpp"
 
 #include <barmap/device.hpp>
+#include <barmap/waits.hpp>
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -85,7 +86,6 @@ std::uint64_t submit(batches& of, numbers const& to, numbers const& from, number
 
 bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
     using namespace std::chrono;
-    constexpr duration<double> longest = hours(24 * 365);
     auto const begin = steady_clock::now();
     for (;;) {
         // In slices, between which Python may handle a signal.
@@ -93,8 +93,7 @@ bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
         bool is_last = false;
         if (seconds) {
             auto const left =
-                begin - steady_clock::now() +
-                duration_cast<nanoseconds>(std::min(duration<double>(*seconds), longest));
+                begin - steady_clock::now() + barmap::detail::wait_of_seconds(*seconds);
             is_last = left <= slice;
             slice = std::clamp<nanoseconds>(left, nanoseconds(0), slice);
         }

@@ -4,9 +4,7 @@
 #include "released_gil.hpp"
 
 #include <barmap/checkpoint.hpp>
-
-#include <algorithm>
-#include <chrono>
+#include <barmap/waits.hpp>
 
 namespace nb = nanobind;
 
@@ -14,11 +12,8 @@ namespace barmap::python {
 namespace {
 
 void prepare(double seconds) {
-    using namespace std::chrono;
-    constexpr duration<double> longest = hours(24 * 365);
-    auto const at_most = duration_cast<nanoseconds>(std::min(duration<double>(seconds), longest));
     released_gil const others_run;
-    checkpoint_prepare(at_most);
+    checkpoint_prepare(barmap::detail::wait_of_seconds(seconds));
 }
 
 void restore() {

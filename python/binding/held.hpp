@@ -6,6 +6,7 @@
 #include "released_gil.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/waits.hpp>
 
 #include <nanobind/nanobind.h>
 
@@ -50,7 +51,8 @@ public:
           what_(what), state_(made(make)) {}
     /// What another process has shared.
     held(char const* what, opener open, int descriptor)
-        : held(what, [&] { return open(descriptor); }, open) {}
+        : held(
+              what, [&] { return open(descriptor); }, open) {}
     ~held() { release(); }
     held(held const&) = delete;
     held& operator=(held const&) = delete;
@@ -79,7 +81,8 @@ public:
                 return action(here->thing);
         }
         released_gil const others_run;
-        std::shared_ptr<state> const mine = std::move(here); // maybe the last, which frees the memory
+        std::shared_ptr<state> const mine =
+            std::move(here); // maybe the last, which frees the memory
         std::lock_guard const hold(mine->turn);
         return action(mine->thing);
     }
@@ -138,14 +141,12 @@ template <class Look>
 bool held<Thing>::wait(std::optional<double> seconds, Look const& look) {
     using namespace std::chrono;
     using clock = steady_clock;
-    constexpr duration<double> longest = hours(24 * 365);
     constexpr nanoseconds a_turn = microseconds(20), between_signals = milliseconds(50);
     // Longer waits are left to the kernel between the looks, so that no core is kept busy.
     constexpr nanoseconds busy = milliseconds(1), pause = microseconds(100);
     clock::time_point const begin = clock::now();
-    clock::time_point const end =
-        begin +
-        duration_cast<clock::duration>(std::min(duration<double>(seconds.value_or(1e18)), longest));
+    clock::time_point const end = begin + (seconds ? barmap::detail::wait_of_seconds(*seconds)
+                                                   : barmap::detail::longest_wait);
     for (;;) {
         clock::time_point const slice_end = std::min(end, clock::now() + between_signals);
         std::shared_ptr<state> here = usable();

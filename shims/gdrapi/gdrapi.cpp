@@ -11,9 +11,8 @@
 #include "transfer/cpu/transfer.hpp"
 
 #include <barmap/checkpoint.hpp>
+#include <barmap/waits.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 
@@ -352,9 +351,7 @@ int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** ps
 
 int gdr_barmap_checkpoint_prepare(unsigned long long at_most_ns) {
     return guarded([&] {
-        constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-        checkpoint_prepare(
-            std::chrono::nanoseconds(std::min<unsigned long long>(at_most_ns, longest.count())));
+        checkpoint_prepare(barmap::detail::wait_of_ns(at_most_ns));
         return 0;
     });
 }

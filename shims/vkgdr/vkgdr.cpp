@@ -11,10 +11,9 @@
 
 #include <barmap/checkpoint.hpp>
 #include <barmap/copy.hpp>
+#include <barmap/waits.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -199,9 +198,7 @@ void vkgdr_memory_invalidate(vkgdr_memory_t mem, size_t offset, size_t size) {
 bool vkgdr_barmap_checkpoint_prepare(std::uint64_t at_most_ns) {
     vk::last_error::clear();
     return answer(false, [&] {
-        constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-        barmap::checkpoint_prepare(
-            std::chrono::nanoseconds(std::min<std::uint64_t>(at_most_ns, longest.count())));
+        barmap::checkpoint_prepare(barmap::detail::wait_of_ns(at_most_ns));
         return true;
     });
 }

@@ -9,6 +9,7 @@
 #include "transfer/engine/spin.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/waits.hpp>
 
 #include <algorithm>
 #include <map>
@@ -276,9 +277,9 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
     engine::stream_order order;
     if (begin) {
         order.after = static_cast<CUstream>(begin->stream);
-        constexpr std::chrono::nanoseconds least{0}, longest = std::chrono::hours(24 * 365);
         if (begin->at_most)
-            order.at_most = std::clamp(*begin->at_most, least, longest);
+            order.at_most =
+                std::clamp(*begin->at_most, std::chrono::nanoseconds(0), detail::longest_wait);
     }
     if (end)
         order.then = static_cast<CUstream>(end->stream);
@@ -336,9 +337,6 @@ bool batch_queue::done(batch_ticket ticket) const {
 }
 
 bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const {
-    using clock = std::chrono::steady_clock;
-    // Keeps the deadline within the clock's range.
-    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
     checkpoint::pass const here = state_->device->enter(ask, device_state::look::never);
     batch const which = find_batch(*state_, ticket);
     auto now = which.poll();
@@ -348,7 +346,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
                 now = which.poll();
                 return now != engine::state::in_flight;
             },
-            [] { return false; }, clock::now() + std::min(at_most, longest));
+            [] { return false; }, detail::end_of_wait(at_most));
     return is_done(now);
 }
 

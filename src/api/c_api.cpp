@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/barmap.h>
 #include <barmap/barmap.hpp>
+#include <barmap/waits.hpp>
 
 #include "api/c_boundary.hpp"
 #include "transfer/cpu/transfer.hpp"
@@ -34,11 +35,11 @@ namespace {
 
 using barmap::errc;
 using barmap::error;
-using barmap::c::at_most;
 using barmap::c::attempt;
 using barmap::c::expect;
 using barmap::c::free_handle;
 using barmap::c::make;
+using barmap::detail::wait_of_ns;
 
 /// Plain bytes: it may be asked for until the thread's very end, after its destructors. A failure
 /// of every backend takes about 1.5 KiB.
@@ -364,7 +365,7 @@ int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const
         if (options.flags & BARMAP_BATCH_AFTER) {
             begin.emplace().stream = options.after;
             if (options.at_most_ns != 0)
-                begin->at_most = at_most(options.at_most_ns);
+                begin->at_most = wait_of_ns(options.at_most_ns);
         }
         std::optional<barmap::then> end;
         if (options.flags & BARMAP_BATCH_THEN)
@@ -385,7 +386,7 @@ int barmap_batch_queue_done(barmap_batch_queue const* queue, std::uint64_t ticke
 int barmap_batch_queue_wait(barmap_batch_queue const* queue, std::uint64_t ticket,
                             std::uint64_t nanoseconds, int* done) {
     return tell_whether_done(queue, done, [&](barmap::batch_queue const& of) {
-        return of.wait(barmap::batch_ticket{ticket}, at_most(nanoseconds));
+        return of.wait(barmap::batch_ticket{ticket}, wait_of_ns(nanoseconds));
     });
 }
 

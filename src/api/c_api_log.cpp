@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/log.h>
 #include <barmap/log.hpp>
+#include <barmap/waits.hpp>
 
 #include "api/c_boundary.hpp"
 
@@ -71,7 +72,7 @@ std::size_t barmap_log_read(barmap_log* log, barmap_log_record* records, std::si
 }
 
 int barmap_log_wait(barmap_log* log, uint64_t nanoseconds) {
-    return log->log.wait_for(barmap::c::at_most(nanoseconds)) ? 1 : 0;
+    return log->log.wait_for(barmap::detail::wait_of_ns(nanoseconds)) ? 1 : 0;
 }
 
 uint64_t barmap_log_lost(barmap_log const* log) {

@@ -2,6 +2,7 @@
 #include <barmap/byte_ring.hpp>
 #include <barmap/signal.h>
 #include <barmap/signal.hpp>
+#include <barmap/waits.hpp>
 
 #include "api/c_boundary.hpp"
 
@@ -36,13 +37,13 @@ namespace {
 
 using barmap::errc;
 using barmap::error;
-using barmap::c::at_most;
 using barmap::c::attempt;
 using barmap::c::expect;
 using barmap::c::free_handle;
 using barmap::c::make;
 using barmap::detail::opened_signal;
 using barmap::detail::signal_kind;
+using barmap::detail::wait_of_ns;
 
 // Kernels take C's structures as those of <barmap/gpu>.
 using c_ring = barmap_ring_handle;
@@ -90,7 +91,8 @@ std::span<std::byte> bytes_of(void* data, std::size_t bytes) noexcept {
 }
 
 template <class Counter, class Handle>
-int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle, Counter** out) noexcept {
+int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle,
+                 Counter** out) noexcept {
     static constexpr char operation[] = "make a counter";
     return make_with(out, handle, operation, &Counter::counter, [&] {
         barmap::arena const& from = expect(memory, operation, "make an arena first").arena;
@@ -128,7 +130,8 @@ constexpr char open_it[] = "open shared memory";
 template <class Ring>
 int open_ring(int descriptor, signal_kind kind, std::size_t message_bytes, Ring** out) noexcept {
     return make(out, open_it, [&] {
-        return Ring{decltype(Ring::ring)(opened_signal::open_ring(descriptor, kind, message_bytes))};
+        return Ring{
+            decltype(Ring::ring)(opened_signal::open_ring(descriptor, kind, message_bytes))};
     });
 }
 
@@ -188,7 +191,7 @@ void barmap_ring_to_gpu_flush(barmap_ring_to_gpu* ring) {
 }
 
 int barmap_ring_to_gpu_wait(barmap_ring_to_gpu* ring, std::uint64_t nanoseconds) {
-    return ring->ring.wait_for(at_most(nanoseconds));
+    return ring->ring.wait_for(wait_of_ns(nanoseconds));
 }
 
 void barmap_ring_to_gpu_state(barmap_ring_to_gpu const* ring, barmap_ring_state* out) {
@@ -223,7 +226,7 @@ std::size_t barmap_ring_to_cpu_pop(barmap_ring_to_cpu* ring, void* messages, std
 }
 
 int barmap_ring_to_cpu_wait(barmap_ring_to_cpu const* ring, std::uint64_t nanoseconds) {
-    return ring->ring.wait_for(at_most(nanoseconds));
+    return ring->ring.wait_for(wait_of_ns(nanoseconds));
 }
 
 void barmap_ring_to_cpu_state(barmap_ring_to_cpu const* ring, barmap_ring_state* out) {
@@ -288,7 +291,7 @@ std::uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter) 
 
 int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, std::uint64_t at_least,
                                std::uint64_t nanoseconds) {
-    return counter->counter.wait_for(at_least, at_most(nanoseconds));
+    return counter->counter.wait_for(at_least, wait_of_ns(nanoseconds));
 }
 
 int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream,

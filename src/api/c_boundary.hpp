@@ -9,8 +9,6 @@
 
 #include "base/no_cancellation.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <new>
@@ -65,12 +63,6 @@ Handle& expect(Handle* handle, char const* operation, char const* advice) {
     if (!handle)
         throw error(errc::invalid_argument, operation, "", advice);
     return *handle;
-}
-
-/// What no clock reaches is a year.
-inline std::chrono::nanoseconds at_most(std::uint64_t nanoseconds) noexcept {
-    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-    return std::chrono::nanoseconds(std::min<std::uint64_t>(nanoseconds, longest.count()));
 }
 
 } // namespace barmap::c

@@ -5,6 +5,7 @@
 #include "base/process.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/waits.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -192,16 +193,14 @@ process_state& own_state(char const* operation) {
 /// @throws error errc::copy_unfinished
 std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* operation,
                                             std::chrono::nanoseconds at_most) {
-    using clock = std::chrono::steady_clock;
-    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-    auto const until = clock::now() + std::min(at_most, longest);
+    auto const until = detail::end_of_wait(at_most);
     for (;;) {
         std::unique_lock hold(all.lock);
         if (!all.is_in_use() &&
             std::ranges::none_of(all.survivors, [](survivor* each) { return each->is_busy(); }))
             return hold;
         hold.unlock();
-        if (clock::now() >= until)
+        if (std::chrono::steady_clock::now() >= until)
             throw error(errc::copy_unfinished, operation, "",
                         "batches or other calls are still in flight: wait for their tickets, or "
                         "allow more time; nothing has changed");

@@ -124,7 +124,7 @@ BELOW["signal"] = {"base", "driver", "signal"}
 BELOW["transfer/cpu"] = {"base", "transfer/cpu"}
 # Public headers of plain types, for every room, and those that declare what a room defines; classes are the two
 # uppermost rooms' own.
-PLAIN_HEADERS = {"error.hpp", "export.hpp", "report.hpp", "types.hpp", "version.hpp"}
+PLAIN_HEADERS = {"error.hpp", "export.hpp", "report.hpp", "types.hpp", "version.hpp", "waits.hpp"}
 HEADERS_OF = {"transfer": {"copy.hpp", "window.hpp"}}
 
 
