@@ -134,11 +134,11 @@ bool gpu_batches::has_a_batch_failed() noexcept {
         // The next call asks again.
     }
     for (engine::direction const each : ended)
-        in_flight_[static_cast<std::size_t>(each)].fetch_sub(1, std::memory_order_relaxed);
+        count_of(each).fetch_sub(1);
     return has_failed && give_up(failure_text);
 }
 
-std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, engine::direction way,
+std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, begun& batch,
                                           CUstream stream, CUresult& result) noexcept {
     try {
         auto const ticket = batch_queue_state::of(*queue_)->submit(
@@ -149,7 +149,7 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, en
                 begin();
             return reason::starting;
         }
-        watch(*ticket, way);
+        watch(*ticket, batch);
     } catch (engine::has_stopped const&) {
         if (!give_up(failure_text)) // of a batch that is being found to have failed
             return reason::off;
@@ -169,10 +169,10 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, en
     return std::nullopt;
 }
 
-void gpu_batches::watch(batch_ticket ticket, engine::direction way) noexcept {
+void gpu_batches::watch(batch_ticket ticket, begun& batch) noexcept {
     try {
-        unheld_.leave(ticket, way);
-        in_flight_[static_cast<std::size_t>(way)].fetch_add(1, std::memory_order_relaxed);
+        unheld_.leave(ticket, batch.way);
+        batch.is_submitted();
     } catch (std::bad_alloc const&) {
         // Copied all the same: its failure would show in the next one's.
     }

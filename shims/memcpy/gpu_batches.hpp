@@ -40,9 +40,32 @@ public:
     /// @pre it is ready
     [[nodiscard]] bool has_a_batch_failed() noexcept;
 
-    /// Whether a batch of this direction was in flight when has_a_batch_failed() was last asked.
+    /// A batch that counts as in flight already while it is judged: of two threads that begin one
+    /// in each direction, one at least sees the other's.
+    class begun {
+    public:
+        begun(gpu_batches& of, engine::direction which) noexcept : way(which), of_(&of) {
+            of.count_of(way).fetch_add(1);
+        }
+        begun(begun const&) = delete;
+        begun& operator=(begun const&) = delete;
+        ~begun() {
+            if (of_)
+                of_->count_of(way).fetch_sub(1);
+        }
+        /// Counted until it has ended.
+        void is_submitted() noexcept { of_ = nullptr; }
+
+        engine::direction const way;
+
+    private:
+        gpu_batches* of_;
+    };
+
+    /// Whether a batch of this direction was in flight when has_a_batch_failed() was last asked, or
+    /// has begun since.
     [[nodiscard]] bool is_in_flight(engine::direction way) const noexcept {
-        return in_flight_[static_cast<std::size_t>(way)].load(std::memory_order_relaxed) > 0;
+        return in_flight_[static_cast<std::size_t>(way)].load() > 0;
     }
 
     /// @pre it is ready
@@ -53,9 +76,8 @@ public:
     /// released is started again by a thread.
     /// @param result what the caller of CUDA's function gets, where nothing is passed on
     /// @pre it is ready
-    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces,
-                                               engine::direction way, CUstream stream,
-                                               CUresult& result) noexcept;
+    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, begun& batch,
+                                               CUstream stream, CUresult& result) noexcept;
 
     /// Waits until no thread starts one, but no longer than a second: before CUDA ends.
     static void wait_for_starts() noexcept;
@@ -70,8 +92,11 @@ private:
     void start() noexcept;
     /// @return whether this is the first time
     bool give_up(std::string const& why) noexcept;
-    void watch(batch_ticket ticket, engine::direction way) noexcept;
+    void watch(batch_ticket ticket, begun& batch) noexcept;
     void look_at_the_end() noexcept;
+    [[nodiscard]] std::atomic<int>& count_of(engine::direction way) noexcept {
+        return in_flight_[static_cast<std::size_t>(way)];
+    }
 
     int ordinal_;
     os::process_id owner_ = os::this_process();
@@ -79,7 +104,7 @@ private:
     cuda::primary_context context_; ///< set before it is ready, as is the next
     std::optional<batch_queue> queue_;
     unheld_batches<engine::direction> unheld_;
-    std::array<std::atomic<int>, 3> in_flight_{}; ///< of unheld_, in each direction
+    std::array<std::atomic<int>, 3> in_flight_{}; ///< in each direction: begun, or of unheld_
 };
 
 } // namespace barmap::memcpy_dropin

@@ -110,11 +110,12 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     judged_batch batch;
     if (auto const why = judge_first(call, asked, batch))
         return why;
+    gpu_batches::begun begun(*gpu, batch.way);
     if (auto const why = judge_size(call, batch, gpu->is_in_flight(against(batch.way))))
         return why;
     if (auto const why = judge_memory(call, asked, batch))
         return why;
-    if (auto const why = gpu->submit(batch.pieces, batch.way, call.stream, result))
+    if (auto const why = gpu->submit(batch.pieces, begun, call.stream, result))
         return why;
     if (result == cuda::success)
         count_taken(batch.pieces.size(), batch.bytes);

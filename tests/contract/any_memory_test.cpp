@@ -272,17 +272,7 @@ TEST_P(any_memory_test, a_pool_that_is_shared_in_another_way_has_no_descriptors)
                                       {8, memory_kind::pool},
                                       {1, memory_kind::pool_exportable},
                                       {9, memory_kind::pool_exportable}}) {
-        static int told;
-        told = types;
-        changed->pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                             CUdeviceptr address) {
-            CUresult const result =
-                changed_driver::real.pointer_get_attributes(count, names, values, address);
-            for (unsigned i = 0; i < count; ++i)
-                if (names[i] == cuda::pointer_allowed_handle_types)
-                    *static_cast<int*>(values[i]) = told;
-            return result;
-        };
+        changed.tell(cuda::pointer_allowed_handle_types, types);
         EXPECT_EQ(cuda::describe(block.address(), mib).kind, kind) << types;
     }
 }

@@ -76,15 +76,7 @@ TEST_F(short_batches, may_have_more_pieces_if_these_are_large) {
 // CUDA would keep the caller until the stream comes.
 TEST_F(short_batches, of_memory_whose_copies_are_synchronous_go_by_the_channel) {
     changed_driver synchronous;
-    synchronous->pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                             CUdeviceptr at) {
-        CUresult const result =
-            changed_driver::real.pointer_get_attributes(count, names, values, at);
-        for (unsigned i = 0; i < count; ++i)
-            if (names[i] == cuda::pointer_sync_memops)
-                *static_cast<int*>(values[i]) = 1;
-        return result;
-    };
+    synchronous.tell(cuda::pointer_sync_memops, 1);
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
 }
 
@@ -92,14 +84,7 @@ TEST_F(short_batches, of_memory_whose_copies_are_synchronous_go_by_the_channel) 
 TEST_F(short_batches, across_the_end_of_an_allocation_go_by_the_channel) {
     EXPECT_TRUE(is_copied_by_the_channel(most + 1, after{stream.get()}, then{stream.get()}));
     changed_driver cut; // once that stream has its channel, whose memory is pinned
-    cut->pointer_get_attributes = [](unsigned count, int* names, void** values, CUdeviceptr at) {
-        CUresult const result =
-            changed_driver::real.pointer_get_attributes(count, names, values, at);
-        for (unsigned i = 0; i < count; ++i)
-            if (names[i] == cuda::pointer_range_size)
-                *static_cast<std::size_t*>(values[i]) = 2048;
-        return result;
-    };
+    cut.tell(cuda::pointer_range_size, std::size_t{2048});
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
 }
 

@@ -80,6 +80,45 @@ TEST_F(memcpy_reason, large_pieces_in_a_small_batch) {
 }
 
 // barmap copies both directions by one engine, CUDA by two.
+// While the memory of the second piece is judged, another thread begins the other direction.
+TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
+    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
+                          count = memcpy_dropin::least_bytes_of_large / large;
+    large_memory const memory(count * large);
+    auto list = memory.to_cpu(count, large);
+    device_block const apart(large);
+    list[1].from = apart.address();
+    static copies const* other_way;
+    copies const back(turned(memory.to_cpu(count, large)), stream_.get());
+    other_way = &back;
+    static CUdeviceptr judged;
+    judged = apart.address();
+    static CUcontext context;
+    expect_success(cuda::api().ctx_get_current(&context));
+    changed_driver watching;
+    watching->pointer_get_attributes = [](unsigned n, int* names, void** values, CUdeviceptr at) {
+        if (at == judged) {
+            judged = 0;
+            std::thread([] {
+                expect_success(cuda::api().ctx_set_current(context));
+                memcpy_program::expect_left(other_way->call(), reason::beside_other_way);
+            }).join();
+        }
+        return changed_driver::real.pointer_get_attributes(n, names, values, at);
+    };
+    gated_stream held;
+    EXPECT_EQ(memcpy_dropin::take(copies(list, held.get()).call()), cuda::success);
+    EXPECT_EQ(judged, 0u);
+    held.open();
+    held.synchronize();
+    EXPECT_EQ(memcpy_dropin::take(back.call()), cuda::success) << "none is counted for ever";
+    stream_.synchronize();
+    list[1].to = 1; // judged, and left
+    m_.expect_left(copies(list, stream_.get()).call(), reason::unknown_memory);
+    EXPECT_EQ(memcpy_dropin::take(back.call()), cuda::success);
+    stream_.synchronize();
+}
+
 TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
     constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
                           count = memcpy_dropin::least_bytes_of_large / large;
@@ -266,17 +305,7 @@ TEST_F(memcpy_reason, memory_whose_copies_are_synchronous) {
     given.from[70] = block.address();
     m_.expect_taken(given);
     changed_driver synchronous;
-    static CUdeviceptr there;
-    there = block.address();
-    synchronous->pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                             CUdeviceptr at) {
-        CUresult const result =
-            changed_driver::real.pointer_get_attributes(count, names, values, at);
-        for (unsigned i = 0; i < count; ++i)
-            if (names[i] == cuda::pointer_sync_memops)
-                *static_cast<int*>(values[i]) = at == there;
-        return result;
-    };
+    synchronous.tell(cuda::pointer_sync_memops, 1, block.address());
     m_.expect_passed(given, reason::synchronous_memory);
 }
 

@@ -417,8 +417,8 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
 TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {
     cuda::pci_location const there = describe(1);
     for (cuda::pci_location const& hidden : {cuda::pci_location{there.domain, 0xee, there.slot},
-                                           {there.domain + 1, there.bus, there.slot},
-                                           {there.domain, there.bus, there.slot + 1}}) {
+                                             {there.domain + 1, there.bus, there.slot},
+                                             {there.domain, there.bus, there.slot + 1}}) {
         expect_refusal([&] { rm::client const none(hidden); }, errc::backend_absent, hidden.text(),
                        "/dev/nvidiaN");
     }
@@ -429,15 +429,7 @@ TEST_F(rm_two_gpus_test, a_handle_of_the_other_gpu_is_refused) {
     device const second = device::open(1);
     device_block const block(2 * mib);
     changed_driver driver;
-    driver->pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                        CUdeviceptr address) {
-        CUresult const result =
-            changed_driver::real.pointer_get_attributes(count, names, values, address);
-        for (unsigned i = 0; i < count; ++i)
-            if (names[i] == cuda::pointer_device_ordinal)
-                *static_cast<int*>(values[i]) = 1;
-        return result;
-    };
+    driver.tell(cuda::pointer_device_ordinal, 1);
     expect_refusal([&] { (void)second.pin(block.address(), mib); }, errc::wrong_device,
                    "backend rm");
 }

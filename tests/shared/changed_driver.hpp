@@ -21,6 +21,34 @@ public:
     static void restore() { cuda::replace_api(nullptr); }
 
     [[nodiscard]] cuda::driver_api* operator->() { return &table; }
+
+    /// The driver tells this value of an attribute: of all pointers, or of the one given.
+    template <class Value>
+    void tell(int attribute, Value value, CUdeviceptr pointer = 0) {
+        static struct {
+            int attribute;
+            Value value;
+            CUdeviceptr pointer;
+        } told;
+        told = {attribute, value, pointer};
+        table.pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                          CUdeviceptr of) {
+            CUresult const result = real.pointer_get_attributes(count, names, values, of);
+            for (unsigned i = 0; i < count; ++i)
+                if (names[i] == told.attribute && (told.pointer == 0 || told.pointer == of))
+                    *static_cast<Value*>(values[i]) = told.value;
+            return result;
+        };
+    }
+};
+
+/// CUDA pins no host memory but what it has allocated, as on some systems.
+struct pins_only_its_own : changed_driver {
+    pins_only_its_own() {
+        table.mem_host_register = [](void*, std::size_t, unsigned) -> CUresult {
+            return cuda::error_not_supported;
+        };
+    }
 };
 
 /// Memory of pools is as that of a graph's node: CUDA names no pool for it, and no context.
