@@ -33,14 +33,20 @@ std::unique_ptr<engine::copy_engine> make_channel() {
 struct program {
     device gpu = device::open(0);
     device_block block{mib};
-    mapping map = gpu.pin(block.address(), mib).map();
+    pin pinned = gpu.pin(block.address(), mib);
+    mapping map = pinned.map();
     std::vector<std::byte> host = pattern(200 * kib, 1);
+
+    void use_own_memory() { // which every engine reaches
+        pinned = gpu.allocate(mib);
+        map = pinned.map();
+    }
 
     // Both expect the right bytes, whatever happens below.
     void copy(unsigned seed) {
         auto const sent = pattern(host.size(), seed);
         map.copy_to_gpu(0, sent);
-        EXPECT_TRUE(read_by_driver(block.address(), sent.size()) == sent);
+        EXPECT_TRUE(read_by_driver(pinned.gpu_address(), sent.size()) == sent);
         copy_back(seed);
     }
     void copy_back(unsigned seed) {
@@ -265,6 +271,7 @@ TEST(channel_test, every_refused_call_makes_it_absent_or_broken_and_leaves_nothi
 TEST(channel_test, a_copy_that_stalls_is_made_in_another_way) {
     engine_machine machine("channel");
     program p;
+    p.use_own_memory();
     p.copy(1);
     for (unsigned failure = 1; failure <= 3; ++failure) {
         EXPECT_EQ(report_of(p.gpu, "channel").state, backend_state::usable);
@@ -309,7 +316,7 @@ TEST(channel_test, what_comes_late_reaches_nobody) {
     auto const later = pattern(p.host.size(), 6);
     write(p.map.window(0, later.size()), later);
     std::this_thread::sleep_for(2000ms);
-    EXPECT_TRUE(read_by_driver(p.block.address(), later.size()) == later);
+    EXPECT_TRUE(read_by_driver(p.pinned.gpu_address(), later.size()) == later);
 
     void* allocated = nullptr;
     expect_success(cuda::api().mem_host_alloc(&allocated, 200 * kib, 0));
