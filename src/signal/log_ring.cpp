@@ -117,7 +117,7 @@ log_state::log_state(arena const& memory, std::size_t count, std::uint64_t first
     : file(os::memory_file(bytes_of_log(checked_slots_of_log(count)))),
       host(os::region::shared_memory(bytes_of_log(count), file.get())), slots(count), next(first) {
     registration.emplace(cuda::device_with(memory.gpu().ordinal()),
-                         std::span(host.data(), host.size()));
+                         std::span(host.data(), host.size()), "logs cannot be had on it");
     gpu_address = registration->gpu_address();
     next_number.emplace(memory, 1);
     next_number->publish(0, first);

@@ -46,6 +46,16 @@ TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
                    "make the arena larger");
 }
 
+TEST_P(arena_test, host_memory_is_refused_where_cuda_registers_none) {
+    pins_only_its_own const refusing;
+    device const gpu = device::open(0);
+    refusal const seen = refusal_of([&] { (void)arena(gpu, 0, 128); });
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_not_supported, cuda_category()));
+    EXPECT_NE(seen.text.find("rings to the CPU and calls cannot be had on it"), std::string::npos)
+        << seen.text;
+    EXPECT_NE(arena(gpu, 128, 0).take_gpu(128).gpu_address(), 0u);
+}
+
 TEST_P(arena_test, its_backend_can_be_given) {
     device const gpu = device::open(0);
     expect_refusal([&] { arena const none(gpu, 128, 0, "none"); }, errc::backend_absent, "none");

@@ -102,6 +102,14 @@ TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
     EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + 5000, own.data()));
 }
 
+TEST_P(batch_test, is_refused_where_cuda_registers_no_memory) {
+    pins_only_its_own const refusing;
+    error const failure = caught([] { (void)device::open(0).batches(); });
+    EXPECT_NE(std::string_view(failure.what()).find("this engine cannot be used on it"),
+              std::string_view::npos)
+        << failure.what();
+}
+
 TEST_P(batch_test, sees_what_was_written_through_a_mapping) {
     batch_program p;
     mapping map = p.gpu.pin(p.block.address(), 4096).map();

@@ -24,6 +24,13 @@ using log_thread_test = signalling_threads;
 
 constexpr std::uint64_t last = ~std::uint64_t{0};
 
+TEST_P(log_test, is_refused_where_cuda_registers_no_host_memory) {
+    pins_only_its_own const refusing;
+    refusal const seen = refusal_of([] { (void)log_ring(device::open(0), 8); });
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_not_supported, cuda_category()));
+    EXPECT_NE(seen.text.find("logs cannot be had on it"), std::string::npos) << seen.text;
+}
+
 TEST_P(log_test, records_come_in_their_order_with_time_and_number) {
     log_ring log(device::open(0), 8);
     EXPECT_EQ(log.slots(), 8u);

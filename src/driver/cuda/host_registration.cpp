@@ -7,18 +7,19 @@
 #include <barmap/error.hpp>
 
 #include <cstring>
+#include <string>
 
 namespace barmap::cuda {
 
 namespace {
 
-char const* advice_on(CUresult result) noexcept {
+std::string advice_on(CUresult result, char const* if_unsupported) {
     switch (result) {
     case error_host_already_registered:
         return "part of it is already registered with CUDA: register all of it, or none";
     case error_not_supported:
-        return "this system lets CUDA pin no memory that was allocated without it: allocate it with "
-               "cuMemHostAlloc";
+        return std::string("this system lets CUDA pin no memory that was allocated without it: ") +
+               if_unsupported;
     case error_out_of_memory:
     case error_unknown:
         return "the process may not lock that much memory: see ulimit -l, or ask for less";
@@ -52,11 +53,12 @@ void give_back(primary_context const& context, os::process_id owner, Free free) 
 
 } // namespace
 
-host_registration::host_registration(CUdevice device, std::span<std::byte> memory)
+host_registration::host_registration(CUdevice device, std::span<std::byte> memory,
+                                     char const* if_unsupported)
     : context_(primary_context::retain(device)), data_(memory.data()) {
     context_scope const scope(context_.get());
     CUresult const result = api().mem_host_register(data_, memory.size(), portable);
-    check(result, "let the GPU reach host memory", advice_on(result));
+    check(result, "let the GPU reach host memory", advice_on(result, if_unsupported));
     watch_exit();
 }
 

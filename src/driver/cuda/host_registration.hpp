@@ -12,8 +12,11 @@ namespace barmap::cuda {
 /// Host memory that CUDA has pinned for us, for all contexts on the GPU.
 class host_registration {
 public:
-    /// @param memory must outlive the registration. @throws error
-    host_registration(CUdevice device, std::span<std::byte> memory);
+    /// @param memory must outlive the registration
+    /// @param if_unsupported what to do where CUDA pins only what it has allocated
+    /// @throws error
+    host_registration(CUdevice device, std::span<std::byte> memory,
+                      char const* if_unsupported = "allocate it with cuMemHostAlloc");
     host_registration(host_registration const&) = delete;
     host_registration& operator=(host_registration const&) = delete;
     ~host_registration();

@@ -36,7 +36,8 @@ struct held_gpu_memory final : reachable {
 };
 
 struct host_memory final : reachable {
-    host_memory(CUdevice device, std::span<std::byte> pages) : registration(device, pages) {
+    host_memory(CUdevice device, std::span<std::byte> pages)
+        : registration(device, pages, without_registration) {
         runs.push_back({0, pages.size(), address_of(pages)});
     }
     cuda::host_registration registration;

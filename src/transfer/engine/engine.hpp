@@ -25,6 +25,10 @@
 /// The core adds the engine's name to its errors. How to add an engine: src/README.md.
 namespace barmap::engine {
 
+/// The advice where CUDA pins none of barmap's own memory, which every engine in its addresses
+/// needs.
+inline constexpr char without_registration[] = "this engine cannot be used on it";
+
 using cuda::gpu;
 
 /// From host memory, to it, or neither: inside a GPU or between two, which only lane cuda supports.

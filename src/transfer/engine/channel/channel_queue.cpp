@@ -54,7 +54,8 @@ channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
       view_(*session.client, object_.object.handle(), object_.offset, command_ring::block_bytes,
             abi::map_flags_default_caching),
       host_(os::region::shared_memory(2 * os::page_size())),
-      registration_(session.gpu.handle, std::span(host_.data(), os::page_size())),
+      registration_(session.gpu.handle, std::span(host_.data(), os::page_size()),
+                    without_registration),
       notifier_page_(session.client, session.client->describe_host(host_.data() + os::page_size(),
                                                                    os::page_size())) {
     semaphore_on_gpu_ = registration_.gpu_address();

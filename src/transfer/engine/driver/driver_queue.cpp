@@ -54,7 +54,7 @@ own_stream::~own_stream() {
 }
 
 stream_word::stream_word(CUdevice device)
-    : registration_(device, std::span(page_.data(), os::page_size())),
+    : registration_(device, std::span(page_.data(), os::page_size()), without_registration),
       on_gpu_(registration_.gpu_address()) {}
 
 std::unique_ptr<stream_word> stream_word::make(CUdevice device, CUstream stream) {
