@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine.hpp"
 
+#include "base/no_cancellation.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "request.hpp"
 
@@ -36,6 +37,7 @@ nixl_status_t status_of(std::error_code const& code) noexcept {
 /// The status that a member of the back-end returns.
 template <class Body>
 nixl_status_t answer(Body const& body) noexcept {
+    os::no_cancellation const uncancelled;
     try {
         return body();
     } catch (std::system_error const& failure) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 #include "engine.hpp"
+#include "shared/cancelled_thread.hpp"
 #include "shared/in_child.hpp"
 #include "transfer.hpp"
 
@@ -128,6 +129,17 @@ TEST_F(transfer_test, deregistering_waits_for_a_submission) {
     freeing_.join();
     expect_copied();
     EXPECT_TRUE(posted->is_done());
+}
+
+TEST_F(transfer_test, a_cancelled_thread_ends_after_the_call) {
+    EXPECT_TRUE(returns_to_a_cancelled_thread([&] {
+        nixlBlobDesc range; // of the GPU, which is refused with a line on stderr
+        range.addr = block_.address();
+        range.len = size;
+        range.devId = 0;
+        nixlBackendMD* known = nullptr;
+        EXPECT_EQ(owner_.registerMem(range, DRAM_SEG, known), NIXL_ERR_NOT_SUPPORTED);
+    }));
 }
 
 // Also while others wait for its copies.
