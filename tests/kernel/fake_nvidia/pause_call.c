@@ -11,7 +11,10 @@
 
 enum state { FREE, ARMED, REACHED, CONTINUED };
 
-typedef unsigned long (*function)(unsigned long, unsigned long, unsigned long, unsigned long);
+/* As many arguments as any function has that is paused, nvidia_p2p_get_pages; others are passed what is no argument. */
+#define PARAMETERS \
+	unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e, unsigned long f, unsigned long g
+typedef unsigned long (*function)(PARAMETERS);
 
 struct pause {
 	struct kprobe probe;
@@ -24,24 +27,23 @@ static DECLARE_WAIT_QUEUE_HEAD(changed);
 static struct pause pauses[FAKEGPU_PAUSES];
 
 /* Is called in the place of the function, where the caller may sleep; then it is the function's turn. */
-static unsigned long wait_and_call(struct pause *pause, unsigned long a, unsigned long b, unsigned long c,
-				   unsigned long d)
+static unsigned long wait_and_call(struct pause *pause, PARAMETERS)
 {
 	function original = (function)(unsigned long)pause->probe.addr;
 
 	wake_up_all(&changed);
 	(void)wait_event_killable(changed, atomic_read(&pause->state) != REACHED);
-	return original(a, b, c, d);
+	return original(a, b, c, d, e, f, g);
 }
 
-static unsigned long first(unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+static unsigned long first(PARAMETERS)
 {
-	return wait_and_call(&pauses[0], a, b, c, d);
+	return wait_and_call(&pauses[0], a, b, c, d, e, f, g);
 }
 
-static unsigned long second(unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+static unsigned long second(PARAMETERS)
 {
-	return wait_and_call(&pauses[1], a, b, c, d);
+	return wait_and_call(&pauses[1], a, b, c, d, e, f, g);
 }
 
 static const function instead[FAKEGPU_PAUSES] = { first, second };

@@ -112,20 +112,6 @@ static void a_large_one_comes_first(void *unused)
 	expect_size(LARGE);
 }
 
-static char state_of(int thread)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	if (file)
-		fclose(file);
-	return state;
-}
-
 /* Small entries are not inserted while a large one is: their fault waits, uninterruptibly, for the driver's lock. */
 static void both_are_inserted_at_once(void *unused)
 {
@@ -135,7 +121,7 @@ static void both_are_inserted_at_once(void *unused)
 	if (!stop_in("vmf_insert_pfn_pmd", &large))
 		return;
 	start(&small);
-	while (!small.done && (!small.id || state_of(small.id) != 'D'))
+	while (!small.done && (!small.id || check_state(small.id) != 'D'))
 		sched_yield();
 	EXPECT(!small.done);
 	gpu_continue(one.gpu, 0);

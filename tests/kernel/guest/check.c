@@ -118,6 +118,20 @@ int check_write(volatile void *at)
 	return access_byte(at, true);
 }
 
+char check_state(int id)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", id);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (file)
+		fclose(file);
+	return state;
+}
+
 long check_number(const char *path, const char *name)
 {
 	char line[256], found[200];

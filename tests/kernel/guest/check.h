@@ -69,6 +69,9 @@ int check_signal_of_user(void (*run)(void *), void *argument, bool (*is_endless)
 int check_read(volatile void *at);
 int check_write(volatile void *at);
 
+/* What a thread or process does: 'R' for running, 'D' for waiting for what no handled signal ends, ...; or 0. */
+char check_state(int id);
+
 /* A file of /proc or /sys; a name and a number in each of its lines. */
 long check_number(const char *path, const char *name);
 int check_set(const char *path, const char *text);
