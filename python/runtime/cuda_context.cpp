@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <type_traits>
 
 namespace barmap::runtime {
 namespace {
@@ -17,7 +18,8 @@ struct thread_state {
     unsigned resets = 0;   ///< of any device, seen by this thread
     status last = success; ///< error
 };
-thread_local thread_state here;
+static_assert(std::is_trivially_destructible_v<thread_state>);
+constinit thread_local thread_state here;
 
 std::atomic<unsigned> all_resets{0};
 

@@ -140,6 +140,7 @@ def sources_and_headers(root: Path, tree: Path | None) -> tuple[list[unit], list
     sources = [unit_of(path, "c" if path.suffix == ".c" else "c++") for path in files_of(root, ".cpp", ".c", rooms=rooms)]
     headers = [unit_of(path, "c++") for path in files_of(root, ".hpp", ".h", rooms=rooms)]
     if tree:
+        headers += [unit_of(path, "c++") for path in files_of(root, ".cuh", rooms=("include",))]  # the CPU's side of them
         headers += [unit_of(path, "c") for path in files_of(root, ".h", rooms=("include",))]
     return sources, headers
 
@@ -149,7 +150,7 @@ def compile_alone(compiler: str, each: unit) -> str:
     flags = [flag for flag in each.flags if each.language != "c" or not flag.startswith("-std=")]
     with tempfile.TemporaryDirectory() as folder:
         file = each.file
-        if file.suffix in (".hpp", ".h"):  # a header is not compiled as the main file, where `#pragma once` is warned of
+        if file.suffix in (".hpp", ".h", ".cuh"):  # a header is not compiled as the main file, where `#pragma once` is warned of
             file = Path(folder) / "alone"
             file.write_text(f'#include "{each.file}"\n#include "{each.file}"\n')
         done = subprocess.run([compiler, *WARNINGS, "-fsyntax-only", *flags, "-x", each.language, str(file)],

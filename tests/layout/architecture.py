@@ -266,8 +266,8 @@ def host_memory_registered_otherwise(root: Path) -> list[str]:
 
 
 def _of_the_library(root: Path) -> list[Path]:
-    """What runs in programs of others: the core, the drop-ins, the plug-ins and Python's extension."""
-    return [p for room in ("include", "src", "shims", "plugins", "python/binding") for p in sources(root / room)]
+    """What runs in programs of others: the core, the drop-ins, the plug-ins and Python's extensions."""
+    return [p for room in ("include", "src", "shims", "plugins", "python") for p in sources(root / room)]
 
 
 def thread_locals_with_destructors(root: Path) -> list[str]:
@@ -277,12 +277,19 @@ def thread_locals_with_destructors(root: Path) -> list[str]:
         if path == root / "src/base/of_thread.hpp":
             continue
         code = without_comments(path.read_text(), keep_strings=False)
-        plain = {"bool", "int", *re.findall(r"static_assert\(std::is_trivially_destructible_v<(\w+)>\)", code)}
+        plain = {"bool", "int", "status", *re.findall(r"static_assert\(std::is_trivially_destructible_v<(\w+)>\)", code)}
         for number, line in enumerate(code.splitlines(), 1):
             its = re.search(r"\b(constinit )?(?:thread_local|_Thread_local|__thread)\b\s*(\w*)", line)
             if its and not (its[1] and its[2] in plain):
                 found.append(f"{path.relative_to(root)}:{number}: may have a destructor: {line.strip()}")
     return found
+
+
+def protection_taken_away(root: Path) -> list[str]:
+    """Pages whose protection changes keep being writable: several copies of this code, and other libraries, change
+    them at once, and a page that one has made read-only is written by another."""
+    return _find(root, _of_the_library(root), r"\bmprotect\((?![^;]*\bPROT_READ \| PROT_WRITE\b)", keep_strings=False,
+                 what="takes protection away")
 
 
 def threads_that_take_signals(root: Path) -> list[str]:
@@ -319,6 +326,7 @@ RULES = (
     comments_of_namespaces,
     host_memory_registered_otherwise,
     thread_locals_with_destructors,
+    protection_taken_away,
     threads_that_take_signals,
     actions_by_tag,
 )

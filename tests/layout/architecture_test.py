@@ -144,6 +144,10 @@ PLANTED = {
         "shims/gdrapi/session.cpp": LICENCE + "thread_local bool a;\n",
         "plugins/nixl/engine.cpp": LICENCE + "thread_local owned b;\n",
         "python/binding/module.cpp": LICENCE + "static thread_local std::string text;\n",
+        "python/runtime/runtime.cpp": LICENCE + "constinit thread_local state here;\n",
+    },
+    "protection_taken_away": {
+        "src/base/library_ioctls.cpp": LICENCE + "int a = current().mprotect(b, c, PROT_READ);\n",
     },
     "threads_that_take_signals": {
         "src/api/device.cpp": LICENCE + "std::thread([] {}).detach();\n",
