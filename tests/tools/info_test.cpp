@@ -79,8 +79,28 @@ TEST(info, advises_where_cuda_malloc_memory_cannot_be_mapped) {
         EXPECT_NE(run.out.find(backend), std::string::npos) << run.out;
 }
 
-// What one GPU does not tell is its problem; all else is told.
+// By failing at each turn, calls of CUDA's hide a GPU, its copies or nothing; the rest is told.
 TEST(info, a_call_that_fails_ends_one_line_only) {
+    for (char const* call :
+         {"cuInit", "cuDeviceGetCount", "cuCtxPushCurrent_v2", "cuDriverGetVersion",
+          "cuEventCreate", "cuEventQuery", "cuEventRecord", "cuMemAlloc_v2", "cuMemHostRegister_v2",
+          "cuMemCreate", "cuMemGetHandleForAddressRange", "cuMemcpyDtoHAsync_v2", "cuStreamCreate"})
+        for (char const* turn : {":999:1", ":999:2"}) {
+            outcome const run =
+                barmap("info --json", std::string("BARMAP_SIM_FAIL=") + call + turn);
+            ASSERT_EQ(run.exit_code, 0) << call << turn << run.err;
+            EXPECT_EQ(rows(run, "kind", "copy_routine").empty(), false) << call << turn;
+            auto const gpus = rows(run, "kind", "gpu");
+            if (!gpus.empty() && !gpus[0].at("problems").empty())
+                continue;
+            EXPECT_EQ(names(rows(run, "kind", "backend")), every_backend) << call << turn;
+            EXPECT_EQ(run.json().at("engines").size(), 2u) << call << turn;
+            EXPECT_FALSE(run.json().at("batches").empty()) << call << turn;
+        }
+}
+
+// What one GPU does not tell is its problem; the other's is told.
+TEST(info, a_gpu_that_cannot_be_opened_is_a_problem_of_its_own) {
     outcome const run =
         barmap("info --json", "BARMAP_SIM_DEVICES=2 BARMAP_SIM_FAIL=cuDeviceGetName:999:1");
     ASSERT_EQ(run.exit_code, 0) << run.err;

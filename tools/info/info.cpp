@@ -141,6 +141,8 @@ void attempt(found_gpu& found, auto const& look) {
         if (failure.code() == errc::invalid_argument) // a setting, which is nothing of the GPU's
             throw;
         found.problems.emplace_back(failure.what());
+    } catch (std::exception const& failure) { // of the system: no memory, no thread
+        found.problems.emplace_back(failure.what());
     }
 }
 
