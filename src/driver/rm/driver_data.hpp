@@ -324,7 +324,6 @@ inline constexpr number numbers[]{
     {"NV_MAX_DEVICES", all(32)},
     {"UVM_REGISTER_CHANNEL", all(27)},
     {"UVM_UNREGISTER_CHANNEL", all(28)},
-    {"UVM_MAX_GPUS", {32, 32, 32, 256, 256, 256, 256, 256, 256, 256, 256}},
 };
 
 /// The classes of a chip's user-mode pages, channels and copy engines, the same in each tag that lists the chip.
