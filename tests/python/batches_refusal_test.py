@@ -101,6 +101,12 @@ def test_a_row_that_is_read_and_written(refused, gpu, places, sources):
             lambda: barmap.copy_rows(gpu, gpu, places, sources))
 
 
+def test_rows_beside_those_that_are_written_are_read(gpu, host):
+    barmap.copy_rows(gpu, gpu, [1, 5, 3], [0, 4, 6])
+    barmap.copy_rows(host, gpu, from_rows=[0, 1, 3, 4, 5, 6])
+    assert host[:, 0].tolist() == [0, 0, 24, 16, 16, 24]
+
+
 @pytest.mark.parametrize("indices, error", [
     ([0.0], TypeError), ([True], TypeError), (["1"], TypeError), ([None], TypeError), (0, ValueError),
     ([[0]], ValueError), (np.zeros((0, 2), int), ValueError), (None, ValueError),

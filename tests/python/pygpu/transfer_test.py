@@ -175,6 +175,23 @@ def test_a_read_comes_behind_work_of_a_blocking_stream(size, vendor):
     assert (read[0] == 0x0707).all()
 
 
+def test_a_read_comes_behind_work_of_its_device_whatever_the_current_one(two_devices, vendor):
+    a, gate, read = mapped_array((64,), "uint16"), threading.Event(), []
+    vendor.run_on_host(0, gate.wait)  # on the default stream
+    vendor.memset(a.ptr, 7, a.nbytes, 0)
+
+    def get_from_the_other():
+        pygpu.cudaSetDevice(1)  # whose default stream is idle
+        read.append(a.get())
+
+    reader = threading.Thread(target=get_from_the_other)
+    reader.start()
+    time.sleep(0.2)
+    gate.set()
+    reader.join()
+    assert (read[0] == 0x0707).all()
+
+
 def test_later_work_of_a_stream_comes_behind_a_write(vendor, nothing_left):
     a = mapped_array((64,), "uint16")
     stream = pygpu.cudaStream_t()
