@@ -98,6 +98,17 @@ def options_of_cmake():
     return {name for path in lists for name in re.findall(pattern, text_of(path))}
 
 
+def check_packages():
+    """Whoever begins with another page than the README needs the same packages to build."""
+    lists = {}
+    for document in (root / "README.md", root / "docs" / "install.md"):
+        command = re.search(r"^scripts/packages (.*(?:\\\n.*)*)", text_of(document), flags=re.M)
+        lists[document] = sorted(re.sub(r"#.*", "", command.group(1)).replace("\\\n", " ").split()) if command else []
+    readme, install = lists
+    if not lists[readme] or lists[readme] != lists[install]:
+        problem(install, f"installs {lists[install]}, and the README {lists[readme]}")
+
+
 def check_variables():
     read_by_library = variables_in(p for p in sources if (root / "src") in p.parents)
     options = options_of_cmake()
@@ -203,6 +214,16 @@ def expect_figure(document, shown, result):
         problem(document, f"shows {shown}, where the result is {result:.4g}")
 
 
+def ratios_in(one_run, another, ours, theirs_to_gpu, theirs_from_gpu):
+    """Their time over ours by direction and bytes, in the mean of two runs."""
+    def of(name):
+        return {("d2h" if row["direction"] == "from" else "h2d", int(row["bytes"])):
+                float(row[theirs_from_gpu if row["direction"] == "from" else theirs_to_gpu]) / float(row[ours])
+                for row in results_in(name) if row["direction"]}
+    first, second = of(one_run), of(another)
+    return {key: (first[key] + second[key]) / 2 for key in first}
+
+
 def check_figures():
     """The figures of one copy and of UCX are those of the results."""
     units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
@@ -213,14 +234,8 @@ def check_figures():
             for method, column in methods.items():
                 if row[column]:
                     times[row["direction"], int(row["size"]), row["host"], method] = float(row[column]) * 1e-3
-    for row in results_in("copy-cost.csv"):
-        times["d2h" if row["direction"] == "from" else "h2d", int(row["bytes"]), "pinned", "gdrcopy"] = \
-            float(row["theirs_ns"]) * 1e-3
-    for row in results_in("vkgdr-cost-1.csv"):
-        if row["direction"]:
-            name = "memcpy_ns" if row["direction"] == "from" else "memcpy_fenced_ns"
-            times["d2h" if row["direction"] == "from" else "h2d", int(row["bytes"]), "pinned", "vkgdr"] = \
-                float(row[name]) * 1e-3
+    ratios = {"gdrcopy / barmap": ratios_in("copy-cost.csv", "copy-cost-2.csv", "ours_ns", "theirs_ns", "theirs_ns"),
+              "vkgdr / barmap": ratios_in("vkgdr-cost-1.csv", "vkgdr-cost-2.csv", "adaptive_ns", "memcpy_fenced_ns", "memcpy_ns")}
     seen = 0
     readme, page = root / "README.md", root / "docs" / "benchmarks.md"
     tables = [(readme, "| H200, pinned host memory", None), (page, "| CPU to GPU", "h2d"), (page, "| GPU to CPU", "d2h")]
@@ -234,6 +249,10 @@ def check_figures():
             for name, figure in zip(names[1:], shown, strict=True):
                 method, _, column_host = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", name).partition(", ")
                 host = column_host or host
+                if method in ratios:
+                    expect_figure(document, figure, ratios[method][way, int(number) * units[unit]])
+                    seen += 1
+                    continue
                 expect_figure(document, figure, times[way, int(number) * units[unit], host, method])
                 seen += 1
     for _, cells in rows_of_table(text_of(readme), "| client"):
@@ -304,6 +323,7 @@ for each in documents:
     check_paths(each)
 for each in sources:
     check_links_to_documents(each)
+check_packages()
 check_variables()
 check_subcommands()
 check_presets_and_labels()
