@@ -13,6 +13,7 @@
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 /// `barmap log`, which reads logs of this process and of others.
 namespace barmap::test {
@@ -83,6 +84,43 @@ TEST_F(log_command, shows_each_log_once_or_the_chosen_one) {
     EXPECT_NE(unclear.err.find("has 2 logs: choose one with --fd"), std::string::npos) << unclear.err;
 }
 
+/// `barmap log --follow` of a process, and what it has written so far.
+struct following {
+    explicit following(pid_t of)
+        : pipe_(::popen((BARMAP_PROGRAM " log --follow " + std::to_string(of)).c_str(), "r")) {}
+    following(following const&) = delete;
+    following& operator=(following const&) = delete;
+    ~following() { close(); }
+
+    void read_lines(int count) {
+        for (int i = 0; i < count; ++i)
+            EXPECT_TRUE(read_line());
+    }
+    /// Until it ends.
+    void read_rest() {
+        while (read_line()) {
+        }
+        close();
+    }
+
+    outcome seen;
+
+private:
+    bool read_line() {
+        std::array<char, 4096> text{};
+        if (!pipe_ || !std::fgets(text.data(), text.size(), pipe_))
+            return false;
+        seen.out += text.data();
+        return true;
+    }
+    void close() {
+        if (FILE* const open = std::exchange(pipe_, nullptr))
+            seen.exit_code = ::pclose(open);
+    }
+
+    FILE* pipe_;
+};
+
 TEST_F(log_command, follows_until_the_process_ends) {
     peer owner([](line const& to_test) {
         ::setenv("BARMAP_SIM", "1", 1);
@@ -93,30 +131,43 @@ TEST_F(log_command, follows_until_the_process_ends) {
         if (to_test.receive(&word, 1))
             log_ids(log, 20, 1);
     });
-    pid_t const child = owner.number();
     char word = 'x';
     ASSERT_TRUE(owner.receive(&word, 1));
-    FILE* const pipe =
-        ::popen((BARMAP_PROGRAM " log --follow " + std::to_string(child)).c_str(), "r");
-    ASSERT_NE(pipe, nullptr);
-    outcome run;
-    std::array<char, 4096> text{};
-    auto const read_line = [&] {
-        bool const is_there = std::fgets(text.data(), text.size(), pipe) != nullptr;
-        if (is_there)
-            run.out += text.data();
-        return is_there;
-    };
-    for (int i = 0; i < 3; ++i)
-        ASSERT_TRUE(read_line());
-    expect(run, "         10 ");
+    following log(owner.number());
+    log.read_lines(3);
+    expect(log.seen, "         10 ");
     owner.send(&word, 1);
     EXPECT_EQ(owner.wait(), 0);
-    while (read_line()) {
-    }
-    expect(run, "         20 ");
-    expect(run, "\n0 records were lost\n");
-    EXPECT_EQ(::pclose(pipe), 0);
+    log.read_rest();
+    expect(log.seen, "         20 ");
+    expect(log.seen, "\n0 records were lost\n");
+    EXPECT_EQ(log.seen.exit_code, 0);
+}
+
+// A thread of the GPU had taken a number, and did not come to write its record.
+TEST_F(log_command, follows_to_what_was_held_up_when_the_process_ended) {
+    peer owner([](line const& to_test) {
+        ::setenv("BARMAP_SIM", "1", 1);
+        log_ring log(device::open(0), 16);
+        log_ids(log, 10, 1);
+        char word = 'r';
+        to_test.send(&word, 1);
+        if (!to_test.receive(&word, 1))
+            return;
+        gpu::add_relaxed(log.handle_for_thread().next, 1);
+        log_ids(log, 30, 1);
+    });
+    char word = 'x';
+    ASSERT_TRUE(owner.receive(&word, 1));
+    following log(owner.number());
+    log.read_lines(3);
+    expect(log.seen, "         10 ");
+    owner.send(&word, 1);
+    EXPECT_EQ(owner.wait(), 0);
+    log.read_rest();
+    expect(log.seen, "         30 ");
+    expect(log.seen, "\n1 records were lost\n");
+    EXPECT_EQ(log.seen.exit_code, 0);
 }
 
 void expect_refusal(outcome const& run, int exit_code, std::string const& words) {

@@ -61,13 +61,14 @@ public:
             show(each);
         return count;
     }
+    /// Waits for what a record holds up that has not come: for less time than this.
+    [[nodiscard]] bool has_more() { return log_.wait_for(300ms); }
     /// As many as there are slots, or of them the newest one of each value of a member.
     void show_all(std::optional<record_member> newest_of) {
         std::map<std::uint32_t, log_record> newest;
         bool is_one_left_out = false;
         std::array<log_record, 256> records;
-        // A record that has not come holds the others up for less time than this.
-        for (std::size_t left = log_.slots(); left != 0 && log_.wait_for(300ms);) {
+        for (std::size_t left = log_.slots(); left != 0 && has_more();) {
             std::size_t const count =
                 log_.read(std::span(records).first(std::min(left, records.size())));
             left -= count;
@@ -195,14 +196,15 @@ int show_logs(log_options const& values) {
             formatted("process {} has {} logs: choose one with --fd", values.process, logs.size()));
     shown_log& log = *logs.front();
     log.show_heading();
-    for (bool is_over = false;;) {
+    for (;;) {
+        bool const is_over = !log.is_there(); // asked first: what was logged before is read below
         if (log.show_arrived() != 0)
             continue;
         std::fflush(stdout);
-        if (is_over)
+        if (!is_over)
+            std::this_thread::sleep_for(10ms);
+        else if (!log.has_more())
             break;
-        is_over = !log.is_there();
-        std::this_thread::sleep_for(is_over ? 300ms : 10ms); // what is held up comes in that time
     }
     log.show_lost();
     return exit_ok;
