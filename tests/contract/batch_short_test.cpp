@@ -176,5 +176,16 @@ TEST_F(short_batches, hide_no_checkpoint_from_others) {
     p.expect_to_work(2);
 }
 
+// Their engine ends with the others, and starts again with the next handle.
+TEST_F(short_batches, go_by_cuda_again_after_a_checkpoint) {
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    checkpoint_prepare(60s);
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+    EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    batch_queue const again = p.gpu.batches();
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+}
+
 } // namespace
 } // namespace barmap::contract
