@@ -244,6 +244,18 @@ TEST(checkpoint_batch, without_prepare_is_refused_by_an_older_channel) {
     expect_batches_to_be_refused_without_prepare("GA100");
 }
 
+TEST(checkpoint_pin, that_forces_the_pcie_path_comes_back_by_it) {
+    engine_machine machine(nullptr);
+    constexpr auto by_pcie = 2u << 20;
+    device const gpu = device::open(0);
+    device_block const block(2 * mib);
+    mapping const map = gpu.pin(block.address(), mib, {.force_pcie = true}).map();
+    EXPECT_NE(machine.driver().last_map_flags() & by_pcie, 0u);
+    checkpoint_and_restore();
+    EXPECT_NE(machine.driver().last_map_flags() & by_pcie, 0u);
+    expect_same_memory(map, block.address(), 1);
+}
+
 TEST(checkpoint_ring, keeps_its_messages_and_its_place) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
