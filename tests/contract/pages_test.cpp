@@ -62,6 +62,24 @@ TEST_P(pages_test, small_allocations_in_one_page_are_all_reached) {
     EXPECT_EQ(std::memcmp(at(map, pinned, third.address()), after.data(), kib), 0);
 }
 
+TEST_P(pages_test, small_allocations_of_a_pool_in_one_page_are_all_reached) {
+    if (!adopts(memory_kind::pool))
+        GTEST_SKIP() << "the backend does not adopt memory of pools";
+    auto const first = make_memory(memory_kind::pool, kib),
+               second = make_memory(memory_kind::pool, kib);
+    std::uintptr_t const start = second->address() / page * page;
+    if (first->address() / page * page != start)
+        GTEST_SKIP() << "the allocations do not share a page";
+    auto const before = pattern(kib, 14);
+    write_by_driver(first->address(), before);
+    pin const pinned = pin_pages(second->address(), kib);
+    EXPECT_EQ(pinned.gpu_address(), start);
+    EXPECT_EQ(pinned.size(), page);
+    mapping const map = pinned.map();
+    expect_reached(map, pinned, second->address(), kib, 15);
+    EXPECT_EQ(std::memcmp(at(map, pinned, first->address()), before.data(), kib), 0);
+}
+
 TEST_P(pages_test, the_caller_may_have_rounded_the_range_out_of_its_allocation) {
     if (!adopts(memory_kind::device))
         GTEST_SKIP() << "the backend does not adopt cudaMalloc memory";
