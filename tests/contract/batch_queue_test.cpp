@@ -106,5 +106,34 @@ TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
     p.expect_to_work(1);
 }
 
+// So many events mark the ends of a queue's batches.
+TEST(batch_queue_test, an_event_marks_a_later_batch_once_the_earlier_one_is_done) {
+    constexpr int most_in_flight = 1024;
+    engine_machine machine("driver");
+    batch_program p;
+    static gated_stream* waited_for;
+    static int waits;
+    gated_stream held;
+    waited_for = &held;
+    waits = 0;
+    changed_driver watching;
+    watching->event_synchronize = [](CUevent event) {
+        ++waits;
+        waited_for->open();
+        return changed_driver::real.event_synchronize(event);
+    };
+    std::vector<copy_piece> const list{{p.block.address(), p.host.address(), 1}};
+    batch_ticket const first = p.queue.submit(list, after{held.get()});
+    for (int i = 1; i < most_in_flight; ++i)
+        (void)p.queue.submit(list, after{held.get()});
+    EXPECT_EQ(waits, 0);
+    EXPECT_FALSE(p.queue.done(first));
+    batch_ticket const next = p.queue.submit(list, after{held.get()});
+    EXPECT_EQ(waits, 1);
+    held.open();
+    p.expect_done(first);
+    p.expect_done(next);
+}
+
 } // namespace
 } // namespace barmap::contract
