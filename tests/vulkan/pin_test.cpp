@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/memory.hpp"
 #include "placed_layer.hpp"
+#include "shared/changed_calls.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 
@@ -79,6 +80,41 @@ TEST_F(pin, several_chunks_become_one_range) {
     }
     EXPECT_EQ(watched.live(), (live_objects{1, 1, 0, 0}));
     EXPECT_EQ(memory_mappings(), mappings);
+}
+
+// The system aligns what is reserved to its own pages only.
+TEST_F(pin, several_chunks_lie_inside_of_what_was_reserved_for_them) {
+    virtual_block const memory(0, {2 * mib, 4 * mib});
+    static std::uintptr_t begin, end, behind;
+    begin = end = behind = 0;
+    watched_vulkan watched;
+    watched.add_placed_mapping();
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::unique_ptr<backend::pinned> const pinned =
+        vulkan->pin(cuda::describe(memory.address(), memory.size()));
+    changed_calls calls;
+    calls->mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+        if (at || bytes < 6 * mib)
+            return os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
+        // As far behind an aligned address as can be; what is left of the room stays reserved.
+        constexpr std::uintptr_t alignment = placed_layer_alignment;
+        std::size_t const room = bytes + 3 * alignment;
+        auto const from = reinterpret_cast<std::uintptr_t>(
+            os::linux_calls().mmap(at, room, protection, flags, fd, offset));
+        begin = (from + alignment - 1) / alignment * alignment + os::page_size();
+        end = begin + bytes;
+        behind = from + room;
+        return reinterpret_cast<void*>(begin);
+    };
+    std::unique_ptr<backend::mapped> const mapped = pinned->map();
+    calls.restore();
+    auto const data = reinterpret_cast<std::uintptr_t>(mapped->data);
+    EXPECT_EQ(data % placed_layer_alignment, 0u);
+    EXPECT_GE(data, begin);
+    EXPECT_LE(data + memory.size(), end);
+    expect_same_memory(mapped->data, memory.address(), memory.size());
+    ASSERT_LT(end, behind);
+    os::linux_calls().munmap(reinterpret_cast<void*>(end), behind - end);
 }
 
 // Vulkan may put each object where there is room.
