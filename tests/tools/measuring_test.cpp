@@ -132,5 +132,15 @@ TEST(stress, verifies_every_byte) {
         EXPECT_EQ(thread.at("operations"), 500);
 }
 
+TEST(stress, one_thread_that_fails_is_a_failure) {
+    outcome const run =
+        barmap("stress --threads 2 --iterations 1000 --region 4K --pieces 0 --pairs 0 --json",
+               "BARMAP_SIM_FAIL=cuMemGetHandleForAddressRange:999:20");
+    EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+    auto const threads = rows(run, "measurement", "stress");
+    ASSERT_EQ(threads.size(), 2u);
+    EXPECT_NE(threads[0].at("passed"), threads[1].at("passed")) << run.out;
+}
+
 } // namespace
 } // namespace barmap::test
