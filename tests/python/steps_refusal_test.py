@@ -54,6 +54,10 @@ def test_arrays_that_are_refused_keep_nothing(tensors):
         for wrong in (np.zeros(3), None):
             with pytest.raises((TypeError, ValueError)):
                 inputs.push(positions=view, odd=wrong)
+        for refused in (view[:4], view[::-1]):  # of another shape, and not contiguous
+            with pytest.raises(ValueError):
+                inputs.push(positions=refused)
+        del refused
         assert inputs.push(positions=view)
         del view
         array.append(0)  # nobody has its buffer
