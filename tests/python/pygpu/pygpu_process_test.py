@@ -187,6 +187,21 @@ def test_reset():
     assert run(RESET.replace("DEVICE", "0")).startswith("done")
 
 
+# The vendor's runtime gives the addresses again.
+AFTER_A_RESET = """
+old = pygpu.GPUArray(4, "int64")
+assert pygpu.cudaDeviceReset() == 0
+new = pygpu.to_gpu(np.arange(4))
+print(new.ptr == old.ptr)
+del old
+assert new.get().tolist() == [0, 1, 2, 3]
+"""
+
+
+def test_the_end_of_an_array_of_before_a_reset_frees_nothing():
+    assert run(AFTER_A_RESET) == "True" or not SIMULATED
+
+
 # A copy engine that barmap started before a reset is gone with it.
 RESET_WITH_LARGE_ARRAYS = """
 for turn in range(3):
