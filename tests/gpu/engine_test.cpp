@@ -130,29 +130,6 @@ TEST_F(engine_test, sees_what_the_mapping_wrote_and_shows_what_it_wrote_itself) 
     }
 }
 
-TEST_F(engine_test, freed_memory_gives_its_own_bytes_or_none) {
-    device const gpu = device::open(0);
-    for (std::size_t i = 0; i < rounds(20); ++i) {
-        constexpr std::size_t size = 8 * mib;
-        CUdeviceptr first = 0, second = 0;
-        expect_success(cu().mem_alloc(&first, size));
-        mapping const map = gpu.pin(first, size).map();
-        std::vector<std::byte> sent = pattern(size, static_cast<unsigned>(i)), seen(size);
-        map.copy_to_gpu(0, sent);
-        expect_success(cu().mem_free(first));
-        expect_success(cu().mem_alloc(&second, size));
-        expect_success(cu().memset_d8(second, 0x11, size));
-        expect_success(cu().ctx_synchronize());
-        map.copy_to_cpu(seen, 0);
-        EXPECT_EQ(std::memcmp(seen.data(), sent.data(), size), 0);
-        map.copy_to_gpu(0, pattern(size, 77));
-        expect_success(cu().memcpy_dtoh(seen.data(), second, size));
-        EXPECT_TRUE(std::ranges::all_of(seen, [](std::byte b) { return b == std::byte{0x11}; }))
-            << "other memory was written";
-        expect_success(cu().mem_free(second));
-    }
-}
-
 TEST_F(engine_test, an_address_that_is_not_mapped_is_an_error_and_CUDA_goes_on) {
     SKIP_WITHOUT_CHANNEL();
     device_block const block(mib);
