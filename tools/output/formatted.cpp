@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#ifdef FMT_FORMAT_H_
+#error "fmt is declared already: its functions would be left undefined"
+#endif
 #define FMT_HEADER_ONLY // here alone: fmt's functions are compiled into this file
 #include "output/formatted.hpp"
 
