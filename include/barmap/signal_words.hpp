@@ -7,7 +7,6 @@
 #include <barmap/gpu/words.cuh>
 #include <barmap/waits.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>

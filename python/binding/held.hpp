@@ -51,8 +51,7 @@ public:
           what_(what), state_(made(make)) {}
     /// What another process has shared.
     held(char const* what, opener open, int descriptor)
-        : held(
-              what, [&] { return open(descriptor); }, open) {}
+        : held(what, [&] { return open(descriptor); }, open) {}
     ~held() { release(); }
     held(held const&) = delete;
     held& operator=(held const&) = delete;
@@ -81,8 +80,7 @@ public:
                 return action(here->thing);
         }
         released_gil const others_run;
-        std::shared_ptr<state> const mine =
-            std::move(here); // maybe the last, which frees the memory
+        std::shared_ptr<state> const mine = std::move(here); // maybe the last, which frees the memory
         std::lock_guard const hold(mine->turn);
         return action(mine->thing);
     }

@@ -23,6 +23,7 @@ std::array<std::atomic<unsigned>, most_devices> resets{};
 /// What the functions of a table without a runtime answer.
 status code_without_runtime = insufficient_driver; // both written before the table is used
 std::string why_without_runtime;
+static_assert(std::is_trivially_destructible_v<status>);
 constinit thread_local status refused_here = success;
 
 template <status const& Code, class... Arguments>

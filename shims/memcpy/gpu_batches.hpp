@@ -41,7 +41,7 @@ public:
     [[nodiscard]] bool has_a_batch_failed() noexcept;
 
     /// A batch that counts as in flight already while it is judged: of two threads that begin one
-    /// in each direction, one at least sees the other's.
+    /// in each direction, one at least sees the other's; where both do, neither is taken.
     class begun {
     public:
         begun(gpu_batches& of, engine::direction which) noexcept : way(which), of_(&of) {

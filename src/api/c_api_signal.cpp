@@ -91,8 +91,7 @@ std::span<std::byte> bytes_of(void* data, std::size_t bytes) noexcept {
 }
 
 template <class Counter, class Handle>
-int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle,
-                 Counter** out) noexcept {
+int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle, Counter** out) noexcept {
     static constexpr char operation[] = "make a counter";
     return make_with(out, handle, operation, &Counter::counter, [&] {
         barmap::arena const& from = expect(memory, operation, "make an arena first").arena;
@@ -130,8 +129,7 @@ constexpr char open_it[] = "open shared memory";
 template <class Ring>
 int open_ring(int descriptor, signal_kind kind, std::size_t message_bytes, Ring** out) noexcept {
     return make(out, open_it, [&] {
-        return Ring{
-            decltype(Ring::ring)(opened_signal::open_ring(descriptor, kind, message_bytes))};
+        return Ring{decltype(Ring::ring)(opened_signal::open_ring(descriptor, kind, message_bytes))};
     });
 }
 

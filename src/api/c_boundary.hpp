@@ -9,7 +9,6 @@
 
 #include "base/no_cancellation.hpp"
 
-#include <cstdint>
 #include <exception>
 #include <new>
 #include <string_view>

@@ -246,7 +246,7 @@ TEST(checkpoint_batch, without_prepare_is_refused_by_an_older_channel) {
 
 TEST(checkpoint_pin, that_forces_the_pcie_path_comes_back_by_it) {
     engine_machine machine(nullptr);
-    constexpr auto by_pcie = 2u << 20;
+    constexpr auto by_pcie = rm::abi::map_flags_bus_pcie;
     device const gpu = device::open(0);
     device_block const block(2 * mib);
     mapping const map = gpu.pin(block.address(), mib, {.force_pcie = true}).map();

@@ -80,6 +80,30 @@ TEST_F(memcpy_reason, large_pieces_in_a_small_batch) {
 }
 
 // barmap copies both directions by one engine, CUDA by two.
+TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
+    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
+                          count = memcpy_dropin::least_bytes_of_large / large;
+    large_memory const memory(count * large);
+    for (bool const is_to_cpu : {true, false}) {
+        gated_stream held;
+        auto const list = memory.to_cpu(count, large), back = turned(list);
+        auto const& one_way = is_to_cpu ? list : back;
+        auto const& other_way = is_to_cpu ? back : list;
+        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
+        m_.expect_left(copies(other_way, stream_.get()).call(), reason::beside_other_way);
+        auto small = memory.to_cpu(count, large - 1);
+        EXPECT_EQ(
+            memcpy_dropin::take(copies(is_to_cpu ? turned(small) : small, stream_.get()).call()),
+            cuda::success);
+        stream_.synchronize();
+        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
+        held.open();
+        held.synchronize();
+        EXPECT_EQ(memcpy_dropin::take(copies(other_way, stream_.get()).call()), cuda::success);
+        stream_.synchronize();
+    }
+}
+
 // While the memory of the second piece is judged, another thread begins the other direction.
 TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
     constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
@@ -117,30 +141,6 @@ TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
     m_.expect_left(copies(list, stream_.get()).call(), reason::unknown_memory);
     EXPECT_EQ(memcpy_dropin::take(back.call()), cuda::success);
     stream_.synchronize();
-}
-
-TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
-    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
-                          count = memcpy_dropin::least_bytes_of_large / large;
-    large_memory const memory(count * large);
-    for (bool const is_to_cpu : {true, false}) {
-        gated_stream held;
-        auto const list = memory.to_cpu(count, large), back = turned(list);
-        auto const& one_way = is_to_cpu ? list : back;
-        auto const& other_way = is_to_cpu ? back : list;
-        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
-        m_.expect_left(copies(other_way, stream_.get()).call(), reason::beside_other_way);
-        auto small = memory.to_cpu(count, large - 1);
-        EXPECT_EQ(
-            memcpy_dropin::take(copies(is_to_cpu ? turned(small) : small, stream_.get()).call()),
-            cuda::success);
-        stream_.synchronize();
-        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
-        held.open();
-        held.synchronize();
-        EXPECT_EQ(memcpy_dropin::take(copies(other_way, stream_.get()).call()), cuda::success);
-        stream_.synchronize();
-    }
 }
 
 TEST_F(memcpy_reason, a_default_stream) {

@@ -417,8 +417,8 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
 TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {
     cuda::pci_location const there = describe(1);
     for (cuda::pci_location const& hidden : {cuda::pci_location{there.domain, 0xee, there.slot},
-                                             {there.domain + 1, there.bus, there.slot},
-                                             {there.domain, there.bus, there.slot + 1}}) {
+                                           {there.domain + 1, there.bus, there.slot},
+                                           {there.domain, there.bus, there.slot + 1}}) {
         expect_refusal([&] { rm::client const none(hidden); }, errc::backend_absent, hidden.text(),
                        "/dev/nvidiaN");
     }

@@ -99,7 +99,7 @@ def options_of_cmake():
 
 
 def check_packages():
-    """Whoever begins with another page than the README needs the same packages to build."""
+    """The README and docs/install.md install the same packages."""
     lists = {}
     for document in (root / "README.md", root / "docs" / "install.md"):
         command = re.search(r"^scripts/packages (.*(?:\\\n.*)*)", text_of(document), flags=re.M)

@@ -277,7 +277,7 @@ def thread_locals_with_destructors(root: Path) -> list[str]:
         if path == root / "src/base/of_thread.hpp":
             continue
         code = without_comments(path.read_text(), keep_strings=False)
-        plain = {"bool", "int", "status", *re.findall(r"static_assert\(std::is_trivially_destructible_v<(\w+)>\)", code)}
+        plain = {"bool", "int", *re.findall(r"static_assert\(std::is_trivially_destructible_v<(\w+)>\)", code)}
         for number, line in enumerate(code.splitlines(), 1):
             its = re.search(r"\b(constinit )?(?:thread_local|_Thread_local|__thread)\b\s*(\w*)", line)
             if its and not (its[1] and its[2] in plain):

@@ -61,7 +61,8 @@ public:
             show(each);
         return count;
     }
-    /// Waits for what a record holds up that has not come: for less time than this.
+    /// Whether a record can be read, at once or soon: one that has not come holds up later ones for
+    /// less time than this waits.
     [[nodiscard]] bool has_more() { return log_.wait_for(300ms); }
     /// As many as there are slots, or of them the newest one of each value of a member.
     void show_all(std::optional<record_member> newest_of) {

@@ -25,8 +25,7 @@
 /// The core adds the engine's name to its errors. How to add an engine: src/README.md.
 namespace barmap::engine {
 
-/// The advice where CUDA pins none of barmap's own memory, which every engine in its addresses
-/// needs.
+/// The advice where CUDA registers no host memory: engines in CUDA's address space need it.
 inline constexpr char without_registration[] = "this engine cannot be used on it";
 
 using cuda::gpu;

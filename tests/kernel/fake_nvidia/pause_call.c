@@ -11,7 +11,7 @@
 
 enum state { FREE, ARMED, REACHED, CONTINUED };
 
-/* As many arguments as any function has that is paused, nvidia_p2p_get_pages; others are passed what is no argument. */
+/* As many as nvidia_p2p_get_pages has, the most of all functions that are paused; one with fewer ignores the rest. */
 #define PARAMETERS \
 	unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e, unsigned long f, unsigned long g
 typedef unsigned long (*function)(PARAMETERS);

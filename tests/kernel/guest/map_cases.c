@@ -65,8 +65,8 @@ CASE(mapping_of_runs, EITHER)
 
 #ifdef __x86_64__
 /*
- * An entry that is not the driver's stays as it is, and a fault maps what is beside it right: the page of the GPU's, as
- * far as the page table has it that maps the address.
+ * An entry that is not the driver's stays as it is, and a fault beside it maps the rest of the GPU's page right, as far
+ * as one page table goes.
  */
 static void fault_beside_a_foreign_entry(int place, uint64_t flags, size_t behind_a_table)
 {

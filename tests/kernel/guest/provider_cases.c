@@ -147,11 +147,12 @@ static void *pin_slowly(void *argument)
 /* It waits for another one, in callback mode, where only one of them may be in nvidia.ko. */
 CASE(a_pin_that_waits_can_be_killed, CALLBACK)
 {
-	int gpu = gpu_open(), status = 0, code = gpu_pause(gpu, 0, "nvidia_p2p_get_pages");
+	int gpu = gpu_open(), status = 0, looks = 0, ends[2], code = gpu_pause(gpu, 0, "nvidia_p2p_get_pages");
 	uint64_t address = gpu_alloc(gpu, GPU_PAGE, 0), handle;
 	long pinned_before = check_number(COUNTERS, "pinned"), refused = check_number(COUNTERS, "refused");
 	pthread_t slow;
 	pid_t child;
+	char byte = 0;
 
 	EXPECT(!code || code == EOPNOTSUPP);
 	if (code)
@@ -159,13 +160,21 @@ CASE(a_pin_that_waits_can_be_killed, CALLBACK)
 	driver_of_slow_pin = driver_open();
 	EXPECT_EQ(pthread_create(&slow, NULL, pin_slowly, &address), 0);
 	gpu_wait_paused(gpu, 0);
+	EXPECT_EQ(pipe(ends), 0);
 	child = fork();
 	if (!child) {
-		driver_pin(driver_open(), address, GPU_PAGE, &handle);
+		int driver = driver_open();
+
+		EXPECT_EQ(write(ends[1], &byte, 1), 1);
+		driver_pin(driver, address, GPU_PAGE, &handle);
 		_exit(1);
 	}
-	while (check_state(child) != 'D' && check_state(child) != 'Z')
+	EXPECT_EQ(read(ends[0], &byte, 1), 1);
+	/* In many looks one after the other: it may also wait for a page of its own, but not for long. */
+	while (looks < 100 && check_state(child) != 'Z') {
+		looks = check_state(child) == 'D' ? looks + 1 : 0;
 		sched_yield();
+	}
 	EXPECT_EQ(kill(child, SIGKILL), 0);
 	EXPECT_EQ(waitpid(child, &status, 0), child);
 	EXPECT(WIFSIGNALED(status));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/waits.hpp>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <limits>
 
