@@ -71,7 +71,6 @@ std::size_t whole(std::size_t bytes, std::size_t unit = arena::alignment) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-constexpr char unshareable[] = "rings to the CPU and calls cannot be had on it";
 constexpr char open_it[] = "open shared memory";
 constexpr char as_received[] = "give a descriptor that share() made, as it was received";
 
@@ -91,7 +90,7 @@ arena_state::arena_state(device const& of, std::size_t gpu_bytes, std::size_t ho
         host_file = os::memory_file(bytes);
         host = os::region::shared_memory(bytes, host_file.get());
         registration.emplace(cuda::device_with(of.ordinal()), std::span(host.data(), bytes),
-                             unshareable);
+                             "rings to the CPU and calls cannot be had on it");
         host_block.data = host.data();
         host_block.gpu_address = registration->gpu_address();
     }

@@ -102,8 +102,8 @@ def check_packages():
     """The README and docs/install.md install the same packages."""
     lists = {}
     for document in (root / "README.md", root / "docs" / "install.md"):
-        command = re.search(r"^scripts/packages (.*(?:\\\n.*)*)", text_of(document), flags=re.M)
-        lists[document] = sorted(re.sub(r"#.*", "", command.group(1)).replace("\\\n", " ").split()) if command else []
+        command = re.search(r"^scripts/packages ([^#\n]*)", text_of(document).replace("\\\n", " "), flags=re.M)
+        lists[document] = sorted(command.group(1).split()) if command else []
     readme, install = lists
     if not lists[readme] or lists[readme] != lists[install]:
         problem(install, f"installs {lists[install]}, and the README {lists[readme]}")

@@ -81,7 +81,8 @@ TEST_F(log_command, shows_each_log_once_or_the_chosen_one) {
     EXPECT_EQ(one.out.find(": 4 slots\n"), std::string::npos);
     outcome const unclear = show("--follow");
     EXPECT_EQ(unclear.exit_code, 2);
-    EXPECT_NE(unclear.err.find("has 2 logs: choose one with --fd"), std::string::npos) << unclear.err;
+    EXPECT_NE(unclear.err.find("has 2 logs: choose one with --fd"), std::string::npos)
+        << unclear.err;
 }
 
 /// `barmap log --follow` of a process, and what it has written so far.
@@ -121,15 +122,17 @@ private:
     FILE* pipe_;
 };
 
-TEST_F(log_command, follows_until_the_process_ends) {
-    peer owner([](line const& to_test) {
+/// Follows the log of a process, which writes one record before and does `at_its_end` once that one
+/// was shown.
+void expect_followed(void (*at_its_end)(log_ring&), char const* record, char const* lost) {
+    peer owner([at_its_end](line const& to_test) {
         ::setenv("BARMAP_SIM", "1", 1);
         log_ring log(device::open(0), 16);
         log_ids(log, 10, 1);
         char word = 'r';
         to_test.send(&word, 1);
         if (to_test.receive(&word, 1))
-            log_ids(log, 20, 1);
+            at_its_end(log);
     });
     char word = 'x';
     ASSERT_TRUE(owner.receive(&word, 1));
@@ -139,35 +142,24 @@ TEST_F(log_command, follows_until_the_process_ends) {
     owner.send(&word, 1);
     EXPECT_EQ(owner.wait(), 0);
     log.read_rest();
-    expect(log.seen, "         20 ");
-    expect(log.seen, "\n0 records were lost\n");
+    expect(log.seen, record);
+    expect(log.seen, lost);
     EXPECT_EQ(log.seen.exit_code, 0);
+}
+
+TEST_F(log_command, follows_until_the_process_ends) {
+    expect_followed([](log_ring& log) { log_ids(log, 20, 1); }, "         20 ",
+                    "\n0 records were lost\n");
 }
 
 // A thread of the GPU had taken a number, and did not come to write its record.
 TEST_F(log_command, follows_to_what_was_held_up_when_the_process_ended) {
-    peer owner([](line const& to_test) {
-        ::setenv("BARMAP_SIM", "1", 1);
-        log_ring log(device::open(0), 16);
-        log_ids(log, 10, 1);
-        char word = 'r';
-        to_test.send(&word, 1);
-        if (!to_test.receive(&word, 1))
-            return;
-        gpu::add_relaxed(log.handle_for_thread().next, 1);
-        log_ids(log, 30, 1);
-    });
-    char word = 'x';
-    ASSERT_TRUE(owner.receive(&word, 1));
-    following log(owner.number());
-    log.read_lines(3);
-    expect(log.seen, "         10 ");
-    owner.send(&word, 1);
-    EXPECT_EQ(owner.wait(), 0);
-    log.read_rest();
-    expect(log.seen, "         30 ");
-    expect(log.seen, "\n1 records were lost\n");
-    EXPECT_EQ(log.seen.exit_code, 0);
+    expect_followed(
+        [](log_ring& log) {
+            gpu::add_relaxed(log.handle_for_thread().next, 1);
+            log_ids(log, 30, 1);
+        },
+        "         30 ", "\n1 records were lost\n");
 }
 
 void expect_refusal(outcome const& run, int exit_code, std::string const& words) {
@@ -218,7 +210,8 @@ TEST_F(log_command, refuses_what_is_no_log) {
     expect_refusal(show(), 3, "it has none now");
     expect_refusal(show("--fd 0"), 3, "it belongs to no log");
     expect_refusal(show("--fd 999"), 3, "/fd/999");
-    expect_refusal(barmap_without_gpu("log 99999999"), 3, "read the descriptors of process 99999999");
+    expect_refusal(barmap_without_gpu("log 99999999"), 3,
+                   "read the descriptors of process 99999999");
     expect_refusal(show("--follow --newest-of a"), 2, "cannot be combined");
     expect_refusal(show("--newest-of d"), 2, "--newest-of");
     expect_refusal(barmap_without_gpu("log"), 2, "PID");
