@@ -99,6 +99,8 @@ def quoted(text):
 
 def script_of(steps, options):
     """The script, and which of NOT_TYPED and ONLY_WITH the pages have."""
+    in_blocks = {part for step in steps if not isinstance(step, tuple) and not step.prose
+                 for part in (step.text, *step.text.split(" && "))}
     lines = ["failed() { echo \"this command of the page fails: $1\" >&2; exit 1; }", f"cd {CLONE}"]
     last, seen, typed, prefixes = {}, set(), set(), []
     place = CLONE
@@ -129,8 +131,8 @@ def script_of(steps, options):
             continue
         if at_last:
             last[at_last] = step.text
-        elif not (step.prose and step.text in typed):  # prose repeats what a block has
-            typed.update([step.text, *step.text.split(" && ")])
+        elif not (step.prose and step.text in in_blocks | typed):  # prose speaks of what a block has, before or after it
+            typed.add(step.text)
             prefixes += [each for each in re.findall(r"^cmake --install build/release --prefix (\S+)", step.text)
                          if each not in prefixes]
             go_to(step.page, step.section)

@@ -75,6 +75,10 @@ class Commands(unittest.TestCase):
     def test_commands_are_found_in_blocks_and_prose(self):
         self.assertEqual(["barmap info --verbose", "one --two three", "four && five"], typed(script_of(PAGE)))
 
+    def test_prose_before_a_block_types_nothing_that_the_block_has(self):
+        page = "`pip install .` took 2 minutes.\n\n```sh\npython3 -m venv venv && pip install .\n```\n`pip install .`\n"
+        self.assertEqual(["python3 -m venv venv && pip install ."], typed(script_of(page)))
+
     def test_a_command_that_is_not_on_the_page_any_more_is_named(self):
         with tempfile.TemporaryDirectory() as name:
             (Path(name) / "docs").mkdir()
