@@ -112,7 +112,7 @@ class Measure(unittest.TestCase):
         (self.out / "copy_cost").write_text("#!/bin/sh\necho '{\"bytes\": 8, \"ratio\": 0.9}'; echo '{\"bytes\": 16}'\n")
         (self.out / "copy_cost").chmod(0o755)
         rows = """echo '{"machine": {"gpu": "G"}, "results": []}' > "$output"\n"""
-        done = self.measure("--only", "copy-cost", "--gdrcopy", "libgdrapi.so.2", "--program", self.fake(rows))
+        done = self.measure("--only", "copy-cost", "--times", 1, "--gdrcopy", "libgdrapi.so.2", "--program", self.fake(rows))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         head, rows = read(self.out / "copy-cost.csv")
         self.assertEqual(head["machine"], "gpu G")
@@ -134,6 +134,19 @@ class Measure(unittest.TestCase):
         # Again, and fewer: nothing of the former runs counts.
         done = self.measure("--only", "api", "--times", 1, "--program", self.fake(rows))
         self.assertEqual(read(self.out / "api.csv")[1], [["call", "size", "us", "routine"], ["pin", "8", "20.0", "a"]])
+
+    def test_runs_take_turns_and_what_fails_once_has_failed(self):
+        log = self.out / "log"
+        rows = f"""echo "$1" >> {log}; echo '{{"machine": {{}}, "results": [{{"call": "pin", "us": 2.0}}]}}' > "$output"
+            [ "$1 $(grep -c fresh {log})" != "fresh 1" ]\n"""
+        done = self.measure("--only", "fresh,pingpong,check", "--times", 2, "--program", self.fake(rows))
+        self.assertEqual(log.read_text().split(), ["info", "pingpong", "fresh", "pingpong", "fresh", "check"])
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("FAILED")],
+                         ["FAILED: fresh. To repeat it, add --only fresh"])
+        names, *runs = read(self.out / "runs.csv")[1]
+        self.assertEqual([(run[0], run[names.index("outcome")], run[names.index("times")]) for run in runs],
+                         [("info", "passed", "1"), ("pingpong", "passed", "2"), ("fresh", "exit status 1", "2"),
+                          ("check", "passed", "1")])
 
     def test_runs_of_different_rows_have_no_median(self):
         count = self.out / "count"
