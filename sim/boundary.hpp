@@ -61,14 +61,28 @@ int guarded(Body&& body) noexcept {
     }
 }
 
+/// The C library's dlsym: as a driver's table of its functions, it knows none of a library that
+/// stands before dlsym.
+inline auto* plain_dlsym() {
+    auto* found = &dlsym;
+    for (char const* const library : {"libdl.so.2", "libc.so.6"})
+        if (void* const opened = dlopen(library, RTLD_LAZY | RTLD_NOLOAD)) {
+            if (void* const its = dlsym(opened, "dlsym"))
+                found = reinterpret_cast<decltype(found)>(its);
+            dlclose(opened);
+        }
+    return found;
+}
+
 /// A function of this library by its name, or null.
 inline void* own_symbol(std::string const& name) {
+    static auto* const search = plain_dlsym();
     static void* const self = [] {
         Dl_info about{};
         static int const anchor = 0;
         return dladdr(&anchor, &about) ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     }();
-    return self ? dlsym(self, name.c_str()) : nullptr;
+    return self ? search(self, name.c_str()) : nullptr;
 }
 
 } // namespace barmap::sim

@@ -320,8 +320,11 @@ int act(std::string const& way, std::string const& action, char const* library) 
     CUcontext const context = context_then = make_context();
     found const by = by_then = find(way);
     batches mine(context);
+    auto const tell_status_in_child = [&] {
+        std::printf("in a child: %d\n", in_child([&] { return static_cast<int>(mine.status(by)); }));
+    };
     if (action == "child_first")
-        expect(in_child([&] { return mine.status(by) == success ? 1 : 0; }) == 0, "in a child");
+        tell_status_in_child();
     mine.run(by, 1); // is CUDA's own, while the engine starts
     wait_for_a_line();
     for (unsigned i = 0; i < 3; ++i)
@@ -340,8 +343,7 @@ int act(std::string const& way, std::string const& action, char const* library) 
             each.join();
     }
     if (action == "child")
-        expect(in_child([&] { return mine.status(by) == error_not_initialized ? 0 : 1; }) == 0,
-               "in a child");
+        tell_status_in_child();
     if (action == "late") {
         static batches& then_mine = *new batches(context);
         std::atexit([] { then_mine.run(by_then, 9); });
