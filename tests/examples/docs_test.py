@@ -214,14 +214,11 @@ def expect_figure(document, shown, result):
         problem(document, f"shows {shown}, where the result is {result:.4g}")
 
 
-def ratios_in(one_run, another, ours, theirs_to_gpu, theirs_from_gpu):
-    """Their time over ours by direction and bytes, in the mean of two runs."""
-    def of(name):
-        return {("d2h" if row["direction"] == "from" else "h2d", int(row["bytes"])):
-                float(row[theirs_from_gpu if row["direction"] == "from" else theirs_to_gpu]) / float(row[ours])
-                for row in results_in(name) if row["direction"]}
-    first, second = of(one_run), of(another)
-    return {key: (first[key] + second[key]) / 2 for key in first}
+def ratios_in(name, ours, theirs_to_gpu, theirs_from_gpu):
+    """Their time over ours by direction and bytes."""
+    return {("d2h" if row["direction"] == "from" else "h2d", int(row["bytes"])):
+            float(row[theirs_from_gpu if row["direction"] == "from" else theirs_to_gpu]) / float(row[ours])
+            for row in results_in(name) if row["direction"]}
 
 
 def check_figures():
@@ -234,8 +231,8 @@ def check_figures():
             for method, column in methods.items():
                 if row[column]:
                     times[row["direction"], int(row["size"]), row["host"], method] = float(row[column]) * 1e-3
-    ratios = {"gdrcopy / barmap": ratios_in("copy-cost.csv", "copy-cost-2.csv", "ours_ns", "theirs_ns", "theirs_ns"),
-              "vkgdr / barmap": ratios_in("vkgdr-cost-1.csv", "vkgdr-cost-2.csv", "adaptive_ns", "memcpy_fenced_ns", "memcpy_ns")}
+    ratios = {"gdrcopy / barmap": ratios_in("copy-cost.csv", "ours_ns", "theirs_ns", "theirs_ns"),
+              "vkgdr / barmap": ratios_in("vkgdr-cost.csv", "adaptive_ns", "memcpy_fenced_ns", "memcpy_ns")}
     seen = 0
     readme, page = root / "README.md", root / "docs" / "benchmarks.md"
     tables = [(readme, "| H200, pinned host memory", None), (page, "| CPU to GPU", "h2d"), (page, "| GPU to CPU", "d2h")]
