@@ -292,6 +292,17 @@ def protection_taken_away(root: Path) -> list[str]:
                  what="takes protection away")
 
 
+def gpu_0_for_the_current_one(root: Path) -> list[str]:
+    """Who names no GPU means the current one: GPU 0 by default makes a context there, of hundreds of MiB, in a process that
+    uses another GPU. Only device::current_ordinal() says what a thread without a context gets."""
+    files = [p for p in _of_the_library(root) if p != root / "src/api/device.cpp"]
+    files += sorted(p for room in ("plugins", "python") for p in (root / room).rglob("*.py*") if p.suffix in {".py", ".pyi"})
+    by_default = r"\b(?:ordinal|device|gpu)_?\b(?:\s*:[^=,()]*)?\s*=\s*0\s*[,)]"
+    called = r"\b(?:device::open|device_with|(?:gpu_)?batches::of|open_device|barmap_device_create|Device|Pool)\(0\b"
+    instead = r"ordinal\w*(?:\([^()]*\))?(?:\.|->)value_or\(0\)"
+    return _find(root, files, f"{by_default}|{called}|{instead}", keep_strings=False, what="means the current GPU")
+
+
 def threads_that_take_signals(root: Path) -> list[str]:
     """Only src/base/thread.cpp starts threads, which leave the program's signals to the program."""
     files = [p for p in _of_the_library(root) if p.parent != root / "src/base" or p.stem != "thread"]
@@ -327,6 +338,7 @@ RULES = (
     host_memory_registered_otherwise,
     thread_locals_with_destructors,
     protection_taken_away,
+    gpu_0_for_the_current_one,
     threads_that_take_signals,
     actions_by_tag,
 )

@@ -149,6 +149,12 @@ PLANTED = {
     "protection_taken_away": {
         "src/base/library_ioctls.cpp": LICENCE + "int a = current().mprotect(b, c, PROT_READ);\n",
     },
+    "gpu_0_for_the_current_one": {
+        "src/gpu/open_devices.cpp": LICENCE + "auto a = cuda::current_ordinal().value_or(0);\n",
+        "shims/vkgdr/vkgdr.cpp": LICENCE + "auto a = barmap::device::open(0);\n",
+        "python/barmap/_ring.py": "# SPDX-License-Identifier: MIT\ndef ring(slots, *, device: int = 0, name=None): ...\n",
+        "plugins/nixl/engine.cpp": LICENCE + "void pin(int bytes, int gpu = 0);\n",
+    },
     "threads_that_take_signals": {
         "src/api/device.cpp": LICENCE + "std::thread([] {}).detach();\n",
         "src/base/log.cpp": LICENCE + "std::jthread a(b);\n",
