@@ -136,10 +136,11 @@ def check_variables():
 
 
 def check_subcommands():
-    main = root / "tools" / "program.cpp"
-    if not main.exists():
-        return
-    known = set(re.findall(r"\badd_(\w+)\b", text_of(main)))
+    known = {"plot", "help", "version"}  # which the program hands to Python, and what it takes as options
+    for source in sorted((root / "tools").rglob("*.cpp")):
+        known.update(re.findall(r"\bprogram\s*\.add\(\s*\"([a-z]+)\"", text_of(source)))
+    if len(known) < 10:
+        problem(root / "tools", f"its subcommands are not found: {sorted(known)}")
     named = set()
     for document in documents:
         spans = code_spans(text_of(document)) + re.findall(
