@@ -183,8 +183,17 @@ class ThePlaces(unittest.TestCase):
         within_src = {"api", "gpu", "map"}
         self.assertGreater(len(named), 25)
         self.assertEqual([], sorted(each for each in named - within_src if not (ROOT / each).exists()))
-        for rule in architecture.RULES:
-            self.assertIn(f"def {rule.__name__}(", code)
+
+    def test_what_other_tests_look_at_is_there(self):
+        seen = 0
+        for name in ("tests/layout/variables_test.py", "tests/layout/alone.py", "tests/mutation/mutants.py",
+                     "tests/docs/prose_test.py", "tests/examples/docs_test.py", "docs/site/prepare.py"):
+            code = (ROOT / name).read_text()
+            for listed in re.findall(r"^(?:FOLDERS|ROOMS|DOCUMENTS) = [(\[]([^)\]]*)|^ +for (?:pattern|room) in \(([^)]*)\)", code, re.M):
+                for pattern in re.findall(r'"([^"]+)"', "".join(listed)):
+                    seen += 1
+                    self.assertTrue(any(ROOT.glob(pattern)), f"{name} looks at {pattern}")
+        self.assertGreater(seen, 30)
 
 
 class TheRules(unittest.TestCase):
