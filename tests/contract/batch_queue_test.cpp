@@ -3,6 +3,7 @@
 
 #include <map>
 #include <tuple>
+#include <vector>
 
 /// The queues of CUDA's own copies.
 namespace barmap::contract {
@@ -65,13 +66,20 @@ TEST(batch_queue_test, tries_the_batch_call_before_the_first_batch) {
     EXPECT_GT(tried, 0);
 }
 
-// CUDA's call takes none of them, and that of each thread is another stream in another thread.
+// CUDA's call takes none of them, and that of each thread is another stream in another thread. What
+// follows in them waits for the batch.
 TEST(batch_queue_test, the_batch_call_gets_no_default_stream) {
     engine_machine machine("driver");
     batch_program p;
     static int calls, of_default;
+    static std::vector<CUstream> waiting;
     calls = of_default = 0;
+    waiting.clear();
     changed_driver watching;
+    watching->stream_wait_event = [](auto... arguments) {
+        waiting.push_back(std::get<0>(std::tuple(arguments...)));
+        return changed_driver::real.stream_wait_event(arguments...);
+    };
     watching->memcpy_batch_async = [](auto... arguments) {
         auto const given = std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
         ++calls;
@@ -81,6 +89,7 @@ TEST(batch_queue_test, the_batch_call_gets_no_default_stream) {
     for (std::uintptr_t const each : {0, 1, 2}) {
         auto* const stream = reinterpret_cast<CUstream>(each);
         p.expect_done(p.queue.submit(p.pieces(5, 100), after{stream}, then{stream}));
+        EXPECT_TRUE(!waiting.empty() && waiting.back() == stream) << each;
     }
     EXPECT_EQ(calls, 3);
     EXPECT_EQ(of_default, 0);
