@@ -166,6 +166,7 @@ TEST(checkpoint_batch, that_has_failed_stays_failed) {
     checkpoint_and_restore();
     expect_refusal([&] { (void)p.queue.done(bad); }, errc::copy_unfinished, "unknown");
     EXPECT_TRUE(p.queue.done(done)) << "what was done stays done";
+    EXPECT_EQ(p.report("channel").failures, 1u);
     EXPECT_EQ(p.queue.name(), "channel");
     p.expect_to_work(3);
 }
