@@ -46,7 +46,6 @@ std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pi
         pinned->device->enter("map GPU memory", device_state::look::always);
     auto state = std::make_unique<mapping_state>();
     state->pin = pinned;
-    state->wanted = wanted;
     state->mapped = pinned->slot->named([&] { return pinned->pinned->map(wanted); });
     state->data = state->mapped->data;
     state->kind = state->mapped->kind;

@@ -8,7 +8,6 @@
 #include "transfer/measured_plan.hpp"
 
 #include <memory>
-#include <optional>
 
 namespace barmap {
 
@@ -49,7 +48,6 @@ struct mapping_state final : checkpoint::survivor {
 
     std::shared_ptr<pin_state const> pin;
     std::unique_ptr<backend::mapped> mapped;
-    std::optional<cache_kind> wanted; ///< of the caching
     std::byte* data = nullptr;
     cache_kind kind = cache_kind::write_combining;
     copy_plan plan{};

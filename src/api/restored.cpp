@@ -105,7 +105,8 @@ void mapping_state::bring_back() {
     if (!addresses)
         return;
     expect_addresses();
-    mapped = pin->slot->named([&] { return pin->pinned->map(wanted, addresses); });
+    // Its present kind, which may come from what another mapping of the pin asked for.
+    mapped = pin->slot->named([&] { return pin->pinned->map(kind, addresses); });
     if (mapped->data != data || mapped->kind != kind)
         throw error(errc::unknown_layout, "map GPU memory as it was mapped before",
                     std::string(pin->slot->name()), "destroy the mapping, and map again");

@@ -309,6 +309,23 @@ TEST(checkpoint_options, of_a_mapping_are_asked_for_again) {
     expect_same_memory(cached, block.address(), 1);
 }
 
+// The module maps a pin once, and what is mapped later has the caching of the first mapping.
+TEST(checkpoint_options, of_a_mapping_that_has_gone_are_those_of_the_others) {
+    machine machine("580");
+    machine.add<fake::gdrdrv_driver>({.minor = 6});
+    set_environment("BARMAP_BACKEND", "gdrdrv");
+    machine.use();
+    device_block const block(2 * mib);
+    pin const pinned = device::open(0).pin(block.address(), mib);
+    auto first = std::make_unique<mapping>(pinned.map(cache_kind::cached));
+    mapping const second = pinned.map();
+    EXPECT_EQ(second.kind(), cache_kind::cached);
+    first.reset();
+    checkpoint_and_restore();
+    EXPECT_EQ(second.kind(), cache_kind::cached);
+    expect_same_memory(second, block.address(), 1);
+}
+
 // Where CUDA does not say which handle memory has, an engine uses the library's own memory at its
 // addresses, and the program's not.
 TEST(checkpoint_options, of_own_memory_are_those_of_before) {
