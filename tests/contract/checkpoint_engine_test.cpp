@@ -131,6 +131,25 @@ TEST_P(checkpoint_batch_test, waits_for_batches_or_refuses) {
     EXPECT_TRUE(same_bytes(p.host.bytes(), p.host_after(list, here, there)));
 }
 
+// CUDA copies them, while the channel's engine has nothing to do.
+TEST(checkpoint_batch, waits_for_short_batches_beside_the_channel) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    p.expect_to_work(1);
+    gated_stream held;
+    batch_ticket const ticket =
+        p.queue.submit(p.pieces(3, 100), after{held.get()}, then{held.get()});
+    EXPECT_EQ(p.report("driver").copies, 1u);
+    EXPECT_EQ(p.queue.name(), "channel");
+    expect_refusal([] { checkpoint_prepare(0s); }, errc::copy_unfinished, "nothing has changed");
+    held.open();
+    checkpoint_prepare(100s);
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+    EXPECT_TRUE(p.queue.done(ticket));
+    p.expect_to_work(2);
+}
+
 TEST_P(checkpoint_batch_test, a_thread_that_submits_is_held_up_or_refused) {
     batch_program p;
     std::atomic<bool> stop{false};

@@ -289,6 +289,37 @@ TEST_P(checkpoint_counts_test, of_engines_are_those_of_before) {
     EXPECT_EQ(p.report(GetParam()).copies, 5u);
 }
 
+// Also those of batches in the order of a stream, which have queues of their own.
+TEST_P(checkpoint_counts_test, of_tickets_are_those_of_before) {
+    batch_program p;
+    std::vector<batch_ticket> given;
+    std::map<std::uint64_t, std::uint64_t> last_of_queue;
+    open_stream stream;
+    auto const submit = [&](std::vector<copy_piece> const& pieces, std::optional<after> begin) {
+        given.push_back(p.queue.submit(pieces, begin));
+        p.expect_done(given.back());
+        auto const number = static_cast<std::uint64_t>(given.back());
+        last_of_queue[number >> engine::ticket_bits] = number;
+    };
+    auto const expect_never_given = [&](std::uint64_t number) {
+        expect_refusal([&] { (void)p.queue.done(batch_ticket{number}); }, errc::invalid_argument,
+                       "ticket");
+    };
+    for (int i = 0; i < 3; ++i) {
+        submit(p.pieces(3, 100), {});
+        for (int k = 0; k <= i; ++k)
+            submit(turned(p.pieces(3, 100)), after{stream.get()});
+        checkpoint_and_restore();
+        for (batch_ticket const each : given)
+            EXPECT_TRUE(p.queue.done(each));
+        for (auto const& [queue, last] : last_of_queue) {
+            expect_never_given(last + 1);
+            expect_never_given(queue << engine::ticket_bits);
+        }
+    }
+    EXPECT_EQ(last_of_queue.size(), 6u);
+}
+
 // Also a caching that the module does not choose by itself.
 TEST(checkpoint_options, of_a_mapping_are_asked_for_again) {
     machine machine("580");
