@@ -400,6 +400,28 @@ TEST(checkpoint_threads, go_on_with_everything) {
     p.expect_to_work(1);
 }
 
+// Its memory goes after it has left the list of what comes back.
+TEST(checkpoint_pin, that_is_being_destroyed_is_waited_for) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    auto own = std::make_unique<pin>(gpu.allocate(2 * mib));
+    static std::atomic<bool> is_inside{false}, may_leave{false};
+    changed_driver slow;
+    slow->mem_unmap = [](CUdeviceptr address, std::size_t bytes) {
+        is_inside = true;
+        while (!may_leave)
+            std::this_thread::yield();
+        return changed_driver::real.mem_unmap(address, bytes);
+    };
+    std::jthread const destroyer([&] { own.reset(); });
+    while (!is_inside)
+        std::this_thread::yield();
+    expect_refusal([] { checkpoint_prepare(0s); }, errc::copy_unfinished, "in flight");
+    may_leave = true;
+    checkpoint_prepare(100s);
+    checkpoint_restore();
+}
+
 TEST(checkpoint_counter, streams_are_refused_in_between) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);

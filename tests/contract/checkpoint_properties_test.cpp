@@ -145,7 +145,9 @@ struct objects {
         for (pin const& each : pins)
             mappings.push_back(each.map());
         mappings.push_back(pins[3].map());
-        mappings.back().use_copy_routine("portable");
+        for (copy_routine_report const& each : copy_routines())
+            if (each.supported && each.name != mappings[3].store_routine(64))
+                mappings.back().use_copy_routine(each.name);
         write(mappings[3].window(0, 5000), pattern(5000, 3));
         std::ranges::copy(pattern(5000, 4), host.data());
         write(on_gpu.window(), pattern(100, 5));

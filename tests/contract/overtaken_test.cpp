@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 #include "contract/checkpoint_of_cuda.hpp"
+#include "fake/gdrdrv_driver.hpp"
 
 #include <barmap/checkpoint.hpp>
 
@@ -58,6 +59,26 @@ TEST_P(overtaken_test, restore_notices_that_prepare_was_left_out) {
     checkpoint_of_cuda::whole();
     checkpoint_restore();
     expect_same_memory(map, block->address(), 1);
+}
+
+// As the driver does when CUDA releases the memory for the checkpoint.
+TEST(overtaken_pin, that_was_revoked_is_pinned_again) {
+    machine machine("580");
+    auto const module = machine.add<fake::gdrdrv_driver>({.persistent = false});
+    set_environment("BARMAP_BACKEND", "gdrdrv");
+    machine.use();
+    device_block const block(2 * mib);
+    pin const held = device::open(0).pin(block.address(), 2 * mib);
+    mapping const map = held.map();
+    checkpoint_of_cuda::whole();
+    module->take_away(block.address());
+    EXPECT_TRUE(held.revoked());
+    checkpoint_restore();
+    EXPECT_FALSE(held.revoked());
+    expect_same_memory(map, block.address(), 1);
+    module->take_away(block.address()); // and not if it is prepared
+    expect_refusal([] { checkpoint_prepare(); }, errc::unsupported_operation,
+                   "memory that the driver has revoked", "destroy the pin");
 }
 
 way vulkan_beside_dmabuf() {
