@@ -10,6 +10,7 @@
 #include <barmap/copy.hpp>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace barmap::tool {
@@ -181,23 +182,27 @@ void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checkli
     constexpr std::string_view name = "written by a GPU kernel";
     constexpr std::size_t bytes = 8 * MiB;
     constexpr std::uint64_t seed = 29;
+    std::optional<gpu_kernels> kernels;
     try {
-        gpu_kernels const kernels;
+        kernels.emplace();
+    } catch (error const& failure) { // the driver cannot compile them, or the GPU is too old
+        results.skipped(name, backend, failure.what());
+        return;
+    }
+    results.attempt(name, backend, formatted("{} read", size_text(bytes)), [&] {
         gpu_memory const memory = gpu_memory::device(bytes);
         pin const held =
             gpu.device().pin(std::uintptr_t{memory.address()}, bytes, {.backend = backend});
         mapping const through = held.map();
-        fill_by_kernel(kernels, memory.address(), bytes, seed);
+        fill_by_kernel(*kernels, memory.address(), bytes, seed);
         std::vector<std::byte> seen(bytes);
         read(seen, through.window());
         std::optional<std::string> problem;
         for (std::size_t k = 0; k < bytes && !problem; ++k)
             if (seen[k] != filled_byte(k, seed))
                 problem = formatted("byte {} is not what the kernel stored", k);
-        results.verdict(name, backend, problem, formatted("{} read", size_text(bytes)));
-    } catch (error const& failure) {
-        results.skipped(name, backend, failure.what());
-    }
+        return problem;
+    });
 }
 
 } // namespace
