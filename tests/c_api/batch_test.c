@@ -249,14 +249,20 @@ static void options_of_every_size(void) {
         barmap_batch_options const how = {.size = wrong[i]};
         REFUSED_BATCH(invalid, "sizeof(barmap_batch_options)", queue, &piece, 1, &how);
     }
-    barmap_batch_options const flag = {.size = sizeof flag, .flags = 4};
-    REFUSED_BATCH(invalid, "a flag that this version does not know", queue, &piece, 1, &flag);
+    for (unsigned bit = 2; bit < 64; ++bit) {
+        barmap_batch_options const flag = {.size = sizeof flag, .flags = (uint64_t)1 << bit};
+        REFUSED_BATCH(invalid, "a flag that this version does not know", queue, &piece, 1, &flag);
+    }
     // What a shorter structure lacks is 0, whatever lies behind it.
     barmap_batch_options const shorter = {8, ~(uint64_t)0, (void*)1, 1, (void*)1};
     CHECK(barmap_batch_queue_submit(queue, &piece, 1, &shorter, NULL) == BARMAP_OK);
     struct longer_options longer = {{.size = sizeof longer}, {0, 0}};
     CHECK(barmap_batch_queue_submit(queue, &piece, 1, &longer.known, NULL) == BARMAP_OK);
     longer.unknown[1] = 1;
+    REFUSED_BATCH(invalid, "this version does not know is set", queue, &piece, 1, &longer.known);
+    longer.known.size = sizeof longer - 8; // it is not part of it any more
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &longer.known, NULL) == BARMAP_OK);
+    longer.unknown[0] = 1; // the first one behind those that are known
     REFUSED_BATCH(invalid, "this version does not know is set", queue, &piece, 1, &longer.known);
 }
 

@@ -3,17 +3,29 @@
 // C one are replaced here by some that throw what they are told to.
 #include <barmap/barmap.h>
 #include <barmap/barmap.hpp>
+#include <barmap/checkpoint.h>
+#include <barmap/checkpoint.hpp>
+#include <barmap/host_buffer.h>
+#include <barmap/waits.hpp>
 
 #include "shared/cancelled_thread.hpp"
 
+#include <array>
+#include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <new>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace {
 std::function<void()> failure; ///< throws
 barmap::pin_options pinned_with;
+/// The numbers that were handed on by the latest call.
+std::vector<std::uint64_t> handed_on;
+barmap::ipc_handle pinned_by;
+barmap::cache_kind kind_of_mappings = barmap::cache_kind::cached;
 struct {
     barmap::copy_piece const* pieces;
     std::size_t count;
@@ -39,34 +51,69 @@ int device::count() noexcept {
     ::pthread_testcancel();
     return 0;
 }
-device device::open(int) {
+device device::open(int ordinal) {
+    handed_on = {static_cast<std::uint64_t>(ordinal)};
     failure();
     return device(std::make_shared<device_state>());
 }
-device device::from_pointer(void const*) {
-    return open(0);
+device device::from_pointer(void const* pointer) {
+    device result = open(0);
+    handed_on = {reinterpret_cast<std::uintptr_t>(pointer)};
+    return result;
 }
 std::string const& device::name() const noexcept {
     static std::string const name = "none";
     return name;
 }
-pin device::allocate(std::size_t, std::string_view) const {
+pin device::allocate(std::size_t bytes, std::string_view backend) const {
+    handed_on = {bytes, backend.size()};
     return {};
 }
-pin device::pin(std::uintptr_t, std::size_t, pin_options const& how) const {
+pin device::pin(std::uintptr_t address, std::size_t bytes, pin_options const& how) const {
+    handed_on = {address, bytes};
     pinned_with = how;
     return {};
 }
 
-pin device::pin(ipc_handle const&, std::size_t, std::size_t, pin_options const&) const {
+pin device::pin(ipc_handle const& handle, std::size_t offset, std::size_t bytes,
+                pin_options const& how) const {
+    handed_on = {offset, bytes};
+    pinned_by = handle;
+    pinned_with = how;
     return {};
 }
-pin BARMAP_INLINE_NAMESPACE::open_shared(int) {
+pin BARMAP_INLINE_NAMESPACE::open_shared(int descriptor) {
+    handed_on = {static_cast<std::uint64_t>(descriptor)};
     return {};
 }
 int pin::share() const {
     failure();
-    return -1;
+    return 17;
+}
+
+struct host_buffer_state {};
+host_buffer::host_buffer() noexcept = default;
+host_buffer::host_buffer(host_buffer&&) noexcept = default;
+host_buffer::~host_buffer() = default;
+std::byte* host_buffer::data() const noexcept {
+    return reinterpret_cast<std::byte*>(21);
+}
+std::size_t host_buffer::size() const noexcept {
+    return 22;
+}
+std::uintptr_t host_buffer::gpu_address() const noexcept {
+    return 23;
+}
+host_buffer device::allocate_host(std::size_t bytes) const {
+    handed_on = {bytes};
+    return {};
+}
+
+void BARMAP_INLINE_NAMESPACE::checkpoint_prepare(std::chrono::nanoseconds at_most) {
+    handed_on = {static_cast<std::uint64_t>(at_most.count())};
+}
+void BARMAP_INLINE_NAMESPACE::checkpoint_restore() {
+    failure();
 }
 
 batch_queue device::batches() const {
@@ -100,13 +147,13 @@ pin::pin() noexcept = default;
 pin::pin(pin&&) noexcept = default;
 pin::~pin() = default;
 std::uintptr_t pin::gpu_address() const noexcept {
-    return 0;
+    return 11;
 }
 std::size_t pin::size() const noexcept {
-    return 0;
+    return 12;
 }
 std::string_view pin::backend() const noexcept {
-    return "";
+    return std::string_view("dmabufs").substr(0, 6); // which ends without a NUL
 }
 mapping pin::map() const {
     return {};
@@ -119,7 +166,7 @@ window mapping::window() const& noexcept {
     return {};
 }
 cache_kind mapping::kind() const noexcept {
-    return cache_kind::cached;
+    return kind_of_mappings;
 }
 
 void mapping::copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
@@ -210,6 +257,83 @@ TEST(the_boundary, options_are_handed_on) {
     barmap_device_destroy(device);
 }
 
+TEST(the_boundary, every_argument_is_handed_on) {
+    using numbers = std::vector<std::uint64_t>;
+    failure = [] {};
+    barmap_device *device = nullptr, *owner = nullptr;
+    barmap_pin* pin = nullptr;
+    auto const free_pin = [&] { barmap_pin_destroy(std::exchange(pin, nullptr)); };
+    ASSERT_EQ(barmap_device_create(3, &device), BARMAP_OK);
+    EXPECT_EQ(handed_on, numbers{3});
+    ASSERT_EQ(barmap_device_create_from_pointer(0x7f0012345678, &owner), BARMAP_OK);
+    EXPECT_EQ(handed_on, numbers{0x7f0012345678});
+    barmap_device_destroy(owner);
+    ASSERT_EQ(barmap_pin_allocate(device, 4097, &pin), BARMAP_OK);
+    EXPECT_EQ(handed_on, (numbers{4097, 0}));
+    free_pin();
+    ASSERT_EQ(barmap_pin_create(device, 5, 6, nullptr, &pin), BARMAP_OK);
+    EXPECT_EQ(handed_on, (numbers{5, 6}));
+    free_pin();
+    ASSERT_EQ(barmap_open_shared(8, &pin), BARMAP_OK);
+    EXPECT_EQ(handed_on, numbers{8});
+    int descriptor = -1;
+    EXPECT_EQ(barmap_share(pin, &descriptor), BARMAP_OK);
+    EXPECT_EQ(descriptor, 17);
+    free_pin();
+    std::array<unsigned char, 64> handle;
+    for (std::size_t i = 0; i < handle.size(); ++i)
+        handle[i] = static_cast<unsigned char>(i + 1);
+    barmap_pin_options const how = {sizeof how, "rm", BARMAP_PIN_FORCE_PCIE};
+    ASSERT_EQ(barmap_pin_create_ipc(device, handle.data(), 9, 10, &how, &pin), BARMAP_OK);
+    EXPECT_EQ(handed_on, (numbers{9, 10}));
+    EXPECT_EQ(std::memcmp(pinned_by.bytes.data(), handle.data(), 64), 0);
+    EXPECT_EQ(pinned_with.backend, "rm");
+    EXPECT_TRUE(pinned_with.force_pcie);
+    free_pin();
+    barmap_host_buffer* buffer = nullptr;
+    ASSERT_EQ(barmap_host_buffer_create(device, 4098, &buffer), BARMAP_OK);
+    EXPECT_EQ(handed_on, numbers{4098});
+    barmap_host_buffer_destroy(buffer);
+    EXPECT_EQ(barmap_checkpoint_prepare(7), BARMAP_OK);
+    EXPECT_EQ(handed_on, numbers{7});
+    EXPECT_EQ(barmap_checkpoint_prepare(~0ull), BARMAP_OK);
+    EXPECT_EQ(handed_on.front(), static_cast<std::uint64_t>(detail::longest_wait.count()));
+    failure = [] { throw error(errc::checkpointed, "restore", "", ""); };
+    EXPECT_EQ(barmap_checkpoint_restore(), BARMAP_ERROR_CHECKPOINTED);
+    barmap_device_destroy(device);
+}
+
+TEST(the_boundary, every_property_is_told) {
+    failure = [] {};
+    barmap_device* device = nullptr;
+    barmap_pin* pin = nullptr;
+    barmap_host_buffer* buffer = nullptr;
+    ASSERT_EQ(barmap_device_create(0, &device), BARMAP_OK);
+    ASSERT_EQ(barmap_pin_allocate(device, 1, &pin), BARMAP_OK);
+    EXPECT_STREQ(barmap_device_name(device), "none");
+    EXPECT_EQ(barmap_pin_gpu_address(pin), 11u);
+    EXPECT_EQ(barmap_pin_size(pin), 12u);
+    EXPECT_STREQ(barmap_pin_backend(pin), "dmabuf");
+    std::pair<cache_kind, int> const kinds[] = {
+        {cache_kind::write_combining, BARMAP_WRITE_COMBINING},
+        {cache_kind::cached, BARMAP_CACHED},
+        {cache_kind::uncached, BARMAP_UNCACHED}};
+    for (auto const& [kind, number] : kinds) {
+        barmap_mapping* map = nullptr;
+        kind_of_mappings = kind;
+        ASSERT_EQ(barmap_mapping_create(pin, &map), BARMAP_OK);
+        EXPECT_EQ(barmap_mapping_kind(map), number);
+        barmap_mapping_destroy(map);
+    }
+    ASSERT_EQ(barmap_host_buffer_create(device, 1, &buffer), BARMAP_OK);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(barmap_host_buffer_data(buffer)), 21u);
+    EXPECT_EQ(barmap_host_buffer_size(buffer), 22u);
+    EXPECT_EQ(barmap_host_buffer_gpu_address(buffer), 23u);
+    barmap_host_buffer_destroy(buffer);
+    barmap_pin_destroy(pin);
+    barmap_device_destroy(device);
+}
+
 TEST(the_boundary, a_copy_is_handed_on_and_its_failure_told) {
     barmap_pin_options const how = {sizeof how, nullptr, 0};
     barmap_device* device = nullptr;
@@ -269,6 +393,8 @@ TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
     ASSERT_TRUE(submitted.begin && !submitted.end);
     EXPECT_EQ(submitted.begin->stream, &after);
     EXPECT_EQ(submitted.begin->at_most, nanoseconds(5));
+    ASSERT_EQ(submit(BARMAP_BATCH_AFTER, 1), BARMAP_OK);
+    EXPECT_EQ(submitted.begin->at_most, nanoseconds(1));
     ASSERT_EQ(submit(BARMAP_BATCH_AFTER, 0), BARMAP_OK);
     EXPECT_EQ(submitted.begin->at_most, barmap::after().at_most);
     ASSERT_EQ(submit(BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, ~0ull), BARMAP_OK);

@@ -228,14 +228,28 @@ static void options_of_every_size(void) {
     longer.known.size = sizeof longer - 8; // it is not part of it any more
     CHECK(pin_with(&longer, &pin) == BARMAP_OK);
     barmap_pin_destroy(pin);
+    longer.unknown[0] = 1; // the first one behind those that are known
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "this version does not know is set", pin,
+            pin_with(&longer, &pin));
+    static union {
+        barmap_pin_options known;
+        unsigned char bytes[4096];
+    } longest = {{4096, NULL, 0}};
+    CHECK(pin_with(&longest, &pin) == BARMAP_OK);
+    barmap_pin_destroy(pin);
+    longest.bytes[4095] = 1;
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "this version does not know is set", pin,
+            pin_with(&longest, &pin));
 
     barmap_pin_options how = {sizeof how, NULL, BARMAP_PIN_WHOLE_PAGES};
     CHECK(pin_with(&how, &pin) == BARMAP_OK);
     CHECK(barmap_pin_size(pin) == 65536 && barmap_pin_gpu_address(pin) == barmap_pin_gpu_address(memory));
     barmap_pin_destroy(pin);
-    how.flags = 4;
-    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a flag that this version does not know", pin,
-            pin_with(&how, &pin));
+    for (unsigned bit = 2; bit < 64; ++bit) {
+        how.flags = (uint64_t)1 << bit | BARMAP_PIN_FORCE_PCIE;
+        REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a flag that this version does not know", pin,
+                pin_with(&how, &pin));
+    }
     how.flags = 0;
     how.backend = "nonsense";
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "the backends are", pin, pin_with(&how, &pin));

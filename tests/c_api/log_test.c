@@ -69,6 +69,8 @@ static void what_cannot_be_is_refused(void) {
     CHECK(handle.records == 1 && handle.shift == 4);
     REFUSED(invalid, "open a device first", log, barmap_log_create(NULL, slots, NULL, &log));
     REFUSED_WITHOUT_OUTPUT("not NULL", barmap_log_create(gpu, slots, NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("not NULL", barmap_log_create(gpu, slots, &handle, NULL));
+    CHECK(handle.records == 1 && handle.shift == 4);
     REFUSED(invalid, "share() of a log", log, barmap_log_open_shared(-1, &log));
     REFUSED_WITHOUT_OUTPUT("not NULL", barmap_log_open_shared(0, NULL));
     int descriptor = 7;
