@@ -6,6 +6,7 @@
 #include "fake/kernel.hpp"
 #include "fake/simulation.hpp"
 #include "map/gdrdrv/gdrdrv_abi.hpp"
+#include "mapped_handle.hpp"
 #include "shared/changed_calls.hpp"
 #include "shared/changed_driver.hpp"
 
@@ -90,8 +91,13 @@ TEST_F(gdrapi_session, a_pin_that_meets_the_close_is_refused) {
     };
     gdr_t const closed = std::exchange(g_, nullptr);
     once_ = [&] { std::thread([&] { EXPECT_EQ(gdr_close(closed), 0); }).join(); };
+    unsigned long const place = handle.h & gdrapi::detail::index_mask;
     EXPECT_EQ(gdr_pin_buffer(closed, address(), page, 0, 0, &handle), EINVAL);
     EXPECT_FALSE(once_) << "it was closed meanwhile";
+    open();
+    ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 0, 0, &handle), 0);
+    EXPECT_EQ(handle.h & gdrapi::detail::index_mask, place) << "the refused one's was freed";
+    EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
 }
 
 // Who waits for a handle while it is mapped finds it unpinned.
@@ -150,8 +156,10 @@ protected:
     void load_module(fake::gdrdrv_driver::behaviour how) {
         kernel_.reset(); // there is one at a time
         kernel_.emplace();
-        kernel_->add(std::make_shared<fake::gdrdrv_driver>(*kernel_, how));
+        module_ = std::make_shared<fake::gdrdrv_driver>(*kernel_, how);
+        kernel_->add(module_);
     }
+    [[nodiscard]] fake::gdrdrv_driver& module() { return *module_; }
 
     [[nodiscard]] int attribute(gdr_attr_t which) const {
         int value = -1;
@@ -162,6 +170,9 @@ protected:
     static int descriptor_of(gdr_t of) { return *reinterpret_cast<int const*>(of); }
 
     std::optional<fake::kernel> kernel_;
+
+private:
+    std::shared_ptr<fake::gdrdrv_driver> module_;
 };
 
 TEST_F(gdrapi_with_module, a_closed_session_shows_no_descriptor) {
@@ -214,6 +225,48 @@ TEST_F(gdrapi_with_module, tells_the_attributes_and_the_version_of_the_module) {
                 EXPECT_EQ(gdr_close(std::exchange(g_, nullptr)), 0);
             }
     ASSERT_EQ(cuda::api().ctx_set_current(context), cuda::success);
+}
+
+// As gdrcopy has it: 1 alone asks for dma-bufs.
+TEST_F(gdrapi_with_module, takes_other_values_of_gdrcopys_variable_for_none) {
+    use_context();
+    for (char const* value : {"", "01", "10", "2", "true", "1 "}) {
+        ::setenv("GDRCOPY_USE_DMABUF_MMAP", value, 1);
+        open();
+        EXPECT_EQ(attribute(GDR_ATTR_USING_DMA_BUF_MMAP), 0) << value;
+        EXPECT_EQ(gdr_close(std::exchange(g_, nullptr)), 0);
+    }
+}
+
+TEST_F(gdrapi_with_module, hands_tokens_to_an_old_module) {
+    load_module({.minor = 4});
+    use_context();
+    open();
+    gdr_mh_t handle{};
+    ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 77, 5, &handle), 0);
+    EXPECT_EQ(module().last_token(), 77u);
+    EXPECT_EQ(module().last_va_space(), 5u);
+    EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
+}
+
+TEST_F(gdrapi_with_module, tells_that_memory_was_revoked) {
+    load_module({.persistent = false});
+    use_context();
+    open();
+    gdr_mh_t first{}, second{};
+    ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 0, 0, &first), 0);
+    ASSERT_EQ(gdr_pin_buffer(g_, address() + page, page, 0, 0, &second), 0);
+    auto const flag_of = [&](gdr_mh_t of) {
+        int flag = -1;
+        EXPECT_EQ(gdr_get_callback_flag(g_, of, &flag), 0);
+        return flag;
+    };
+    EXPECT_EQ(flag_of(first), 0);
+    module().take_away(address());
+    EXPECT_EQ(flag_of(first), 1);
+    EXPECT_EQ(flag_of(second), 0);
+    EXPECT_EQ(gdr_unpin_buffer(g_, first), 0);
+    EXPECT_EQ(gdr_unpin_buffer(g_, second), 0);
 }
 
 // One that can be opened, and pins nothing.
