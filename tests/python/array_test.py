@@ -84,9 +84,29 @@ def test_array_interface_of_numpy(memory):
     with barmap.map(Interface(memory, base[:64].view("<M8[ns]"), base)) as mapping:
         assert np.array(mapping).flags.owndata
         assert np.asarray(mapping, "i8").dtype == np.int64
+        for how in ({}, {"copy": False}, {"copy": None}, {"dtype": "M8[ns]", "copy": False}):
+            assert np.shares_memory(mapping.__array__(**how), mapping.numpy())
+        assert not np.shares_memory(mapping.__array__(copy=True), mapping.numpy())
+        with pytest.raises(ValueError, match="need a copy"):
+            mapping.__array__("i8", copy=False)
         if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
             with pytest.raises(ValueError, match="copy"):
                 np.asarray(mapping, "i8", copy=False)
+
+
+def test_bytes_of_any_kind_are_copied_and_other_elements_not(memory):
+    base = bytes_like(memory)
+    with barmap.map(Interface(memory, base[:8].view("<f4"), base)) as mapping:
+        for dtype in ("u1", "S1", "<f4"):
+            sent = np.frombuffer(b"12345678", dtype)
+            mapping.write(sent)
+            assert mapping.read() == b"12345678"
+            back = np.zeros_like(sent)
+            mapping.read_into(back)
+            assert (back == sent).all()
+        for dtype in ("i1", "S2", "<i4", ">f4", "<f8"):
+            with pytest.raises(TypeError, match="cannot copy elements of"):
+                mapping.write(np.zeros(8 // np.dtype(dtype).itemsize, dtype))
 
 
 def test_writes_through_a_strided_view_touch_nothing_else(memory):

@@ -215,6 +215,11 @@ def test_what_is_none_is_refused(array):
     descriptor = array.share()
     with pytest.raises(ValueError, match="and the shared memory 128"):
         barmap.open_shared(descriptor, (5, 8), "i4")
+    with pytest.raises(ValueError, match="has 129 bytes, and the shared memory 128"):
+        barmap.open_shared(descriptor, 129)
+    for fits in (127, 128):
+        with barmap.open_shared(descriptor, fits) as opened:
+            assert opened.shape == (fits,)
     os.close(descriptor)
     expect_descriptors(before)
     array.close()

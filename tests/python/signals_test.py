@@ -182,9 +182,17 @@ def test_arenas_that_are_refused():
 def test_numbers_that_are_refused():
     with barmap.CounterToGpu() as there, barmap.CounterToCpu() as back:
         for call in (lambda: there.advance(-1), lambda: there.wait(0, 1 << 64), lambda: back.wait_for(-1),
-                     lambda: back.record(0, -1), lambda: barmap.CounterToGpu(-1)):
+                     lambda: back.record(0, -1), lambda: barmap.CounterToGpu(-1),
+                     lambda: barmap.CounterToCpu(1 << 64)):
             with pytest.raises(OverflowError):
                 call()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("first", [0, 1 << 63, (1 << 64) - 1])
+def test_numbers_may_have_64_bits(kind, first, memory):
+    with kind(first, **memory) as counter:
+        assert counter.value == first
 
 
 @pytest.mark.parametrize("kind", KINDS)

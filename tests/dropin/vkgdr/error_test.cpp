@@ -78,6 +78,9 @@ TEST_P(error_test, more_memory_than_there_is) {
         expect_error(GetParam().out_of_memory);
         expect_error("VK_ERROR_OUT_OF_DEVICE_MEMORY"); // what programs look for
         expect_error(std::to_string(bytes) + " bytes");
+        if (GetParam().vulkan) { // which is the only backend then
+            EXPECT_EQ(last_error().find("Tried before that"), std::string::npos) << last_error();
+        }
     }
     EXPECT_EQ(free_gpu_memory(), before);
     allocated const memory(gpu, 1000); // it is as good as new

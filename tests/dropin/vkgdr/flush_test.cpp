@@ -49,6 +49,17 @@ TEST_P(flush_test, what_the_rules_allow) {
     }
 }
 
+TEST_P(flush_test, a_range_may_be_empty_at_the_end_of_whole_atoms) {
+    opened const gpu(VKGDR_OPEN_CURRENT_CONTEXT_BIT | VKGDR_OPEN_FORCE_NON_COHERENT_BIT);
+    allocated const memory(gpu, 2 * atom);
+    for (range const& each : {range{2 * atom, 0}, {2 * atom, to_the_end}, {0, 2 * atom}})
+        EXPECT_EQ(error_of(vkgdr_memory_flush, gpu, memory.get(), each), "(none)") << text(each);
+    for (range const& each : {range{3 * atom, 0}, {2 * atom, atom}, {3 * atom, to_the_end}})
+        EXPECT_NE(error_of(vkgdr_memory_flush, gpu, memory.get(), each).find("leaves the memory"),
+                  std::string::npos)
+            << text(each);
+}
+
 TEST_P(flush_test, what_breaks_each_rule) {
     opened const gpu(VKGDR_OPEN_CURRENT_CONTEXT_BIT | VKGDR_OPEN_FORCE_NON_COHERENT_BIT);
     allocated const memory(gpu, size);

@@ -50,10 +50,13 @@ TEST_P(handle_test, live_memory_comes_back_after_a_checkpoint) {
     allocated const memory(gpu, bytes);
     std::byte* const at = memory.cpu();
     std::memset(at, 5, bytes);
+    EXPECT_EQ(vkgdr_open(0, 8), nullptr); // sets an error, which a success clears
     EXPECT_TRUE(vkgdr_barmap_checkpoint_prepare(1'000'000'000)) << last_error();
+    EXPECT_EQ(last_error(), "(none)");
     EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), bytes, 0), nullptr);
     expect_error("prepared for a checkpoint");
     EXPECT_TRUE(vkgdr_barmap_checkpoint_restore()) << last_error();
+    EXPECT_EQ(last_error(), "(none)");
     EXPECT_EQ(memory.cpu(), at);
     EXPECT_EQ(at[bytes - 1], std::byte{5});
 }
