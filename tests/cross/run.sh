@@ -71,12 +71,12 @@ command -v ccache > /dev/null && launcher=ccache
 # build PROCESSOR FOLDER
 build() {
     local targets=(unit_tests copy_tests barmap_sim gdrapi vkgdr)
-    local options=(-DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -UBARMAP_CONTRACT_TESTS)
+    local options=(-DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -UBARMAP_ONLY_CONTRACT_TESTS)
     if [[ $all ]]; then
         targets+=(fake_tests contract_tests)
     elif [[ $1 == "$whole" ]]; then
         targets+=(contract_tests)
-        options+=(-DBARMAP_CONTRACT_TESTS="$pages_and_bytes")
+        options+=(-DBARMAP_ONLY_CONTRACT_TESTS="$pages_and_bytes")
     fi
     cmake -S tests/cross -B "$2" -G Ninja --toolchain "$here/$1.cmake" "${options[@]}" &&
         cmake --build "$2" --parallel "$jobs" --target "${targets[@]}"
