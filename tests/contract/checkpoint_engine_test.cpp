@@ -17,12 +17,6 @@
 namespace barmap::contract {
 namespace {
 
-void checkpoint_and_restore() {
-    checkpoint_prepare(60s);
-    checkpoint_of_cuda::whole();
-    checkpoint_restore();
-}
-
 class checkpoint_copies_test : public testing::TestWithParam<engine_way> {
 protected:
     engine_machine machine_{GetParam().engine, GetParam().how};

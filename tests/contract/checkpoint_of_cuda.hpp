@@ -4,8 +4,11 @@
 #include "contract/ways.hpp"
 #include "driver/cuda/driver_api.hpp"
 
+#include <barmap/checkpoint.hpp>
+
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -37,6 +40,13 @@ private:
         ASSERT_EQ(function(::getpid(), nullptr), cuda::success) << name;
     }
 };
+
+/// As a program goes through a checkpoint that it knows of.
+inline void checkpoint_and_restore() {
+    checkpoint_prepare(std::chrono::seconds(60));
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+}
 
 /// Whether a load there would fault.
 inline bool is_out_of_reach(void const* address) {

@@ -237,12 +237,6 @@ struct objects {
     }
 };
 
-void checkpoint_and_restore() {
-    checkpoint_prepare(60s);
-    checkpoint_of_cuda::whole();
-    checkpoint_restore();
-}
-
 using checkpoint_properties_test = contract_test;
 INSTANTIATE_TEST_SUITE_P(ways, checkpoint_properties_test, over(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
