@@ -318,6 +318,25 @@ TEST_P(batch_test, comes_after_a_stream_and_lets_it_go_on) {
     }
 }
 
+// More pieces than an engine takes at a time.
+TEST_P(batch_test, a_stream_goes_on_behind_the_last_piece_of_a_long_batch) {
+    batch_program p;
+    auto const list = p.pieces(40'000, 25);
+    for (unsigned round = 0; round < 5; ++round) {
+        gated_stream first;
+        batch_ticket const ticket = p.queue.submit(list, after{first.get()}, then{first.get()});
+        first.open();
+        first.synchronize();
+        EXPECT_TRUE(p.queue.done(ticket)) << round;
+        open_stream second;
+        batch_ticket const plain = p.queue.submit(list, {}, then{second.get()});
+        second.synchronize();
+        EXPECT_TRUE(p.queue.done(plain)) << round;
+        p.expect_done(ticket);
+        p.expect_done(plain);
+    }
+}
+
 TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     batch_program p;
     gated_stream first;
