@@ -102,5 +102,33 @@ TEST(staged_copy_test, no_chunk_takes_the_place_of_one_that_is_not_copied_yet) {
     EXPECT_TRUE(host == sent);
 }
 
+/// An engine that takes longer than any copy of a few bytes may.
+class slow_engine final : public fake::instant_engine {
+public:
+    ticket submit(direction, std::span<piece const>, std::size_t, stream_order const&) override {
+        end_ = device_clock::now() + 2 * usual_patience;
+        return ++last_;
+    }
+    [[nodiscard]] state poll(ticket) noexcept override {
+        return device_clock::now() < end_ ? state::in_flight : state::done;
+    }
+
+private:
+    device_clock::time_point end_;
+};
+
+TEST(direct_copy_test, may_take_the_time_of_its_bytes) {
+    worker large(std::make_unique<slow_engine>()), small(std::make_unique<slow_engine>());
+    reachable gpu;
+    constexpr std::size_t bytes = std::size_t{8} << 30; // 40 s
+    gpu.runs = {{0, bytes, 0x1000}};
+    auto const copy = [&](worker& by, std::size_t some) {
+        std::array const host{reachable::run{0, some, 0x2000}};
+        return by.copy_direct(direction::to_gpu, gpu, 0, host);
+    };
+    EXPECT_EQ(copy(large, bytes), outcome::done);
+    EXPECT_NE(copy(small, 64), outcome::done);
+}
+
 } // namespace
 } // namespace barmap::engine
