@@ -102,11 +102,12 @@ TEST(staged_copy_test, no_chunk_takes_the_place_of_one_that_is_not_copied_yet) {
     EXPECT_TRUE(host == sent);
 }
 
-/// An engine that takes longer than any copy of a few bytes may.
+/// An engine that takes longer than a copy of a few bytes may, or that never ends.
 class slow_engine final : public fake::instant_engine {
 public:
+    explicit slow_engine(bool ends) : ends_(ends) {}
     ticket submit(direction, std::span<piece const>, std::size_t, stream_order const&) override {
-        end_ = device_clock::now() + 2 * usual_patience;
+        end_ = ends_ ? device_clock::now() + 2 * usual_patience : device_clock::time_point::max();
         return ++last_;
     }
     [[nodiscard]] state poll(ticket) noexcept override {
@@ -114,11 +115,12 @@ public:
     }
 
 private:
+    bool ends_;
     device_clock::time_point end_;
 };
 
 TEST(direct_copy_test, may_take_the_time_of_its_bytes) {
-    worker large(std::make_unique<slow_engine>()), small(std::make_unique<slow_engine>());
+    worker large(std::make_unique<slow_engine>(true)), small(std::make_unique<slow_engine>(false));
     reachable gpu;
     constexpr std::size_t bytes = std::size_t{8} << 30; // 40 s
     gpu.runs = {{0, bytes, 0x1000}};
