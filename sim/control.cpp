@@ -4,6 +4,7 @@
 #include "world.hpp"
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ std::atomic<unsigned> fail_at{0}; ///< the value of `calls` that fails; 0 is off
 std::atomic<CUresult> fail_with{0};
 std::atomic<bool> initialised{false};
 std::atomic<bool> forked{false};
+std::atomic<bool> has_refused{false}; ///< a call of this forked child
 
 } // namespace
 
@@ -28,11 +30,16 @@ CUresult admit(char const* function, admitted when) noexcept {
         return fail_with.load();
     if (plan.strikes(function))
         return plan.code;
+    if (when == admitted::always)
+        return cuda::success;
+    if (forked.load()) {
+        has_refused.store(true);
+        return cuda::error_not_initialized;
+    }
     switch (when) {
     case admitted::always:
-        return cuda::success;
     case admitted::before_init:
-        return forked.load() ? cuda::error_not_initialized : cuda::success;
+        return cuda::success;
     case admitted::after_init:
         if (process_state().load() != 0)
             return error_illegal_state;
@@ -40,7 +47,15 @@ CUresult admit(char const* function, admitted when) noexcept {
     case admitted::during_checkpoint:
         break;
     }
-    return initialised.load() && !forked.load() ? cuda::success : cuda::error_not_initialized;
+    return initialised.load() ? cuda::success : cuda::error_not_initialized;
+}
+
+bool passes_over_a_batch() noexcept {
+    if (!forked.load())
+        return false;
+    if (has_refused.load())
+        std::raise(SIGSEGV);
+    return true;
 }
 
 CUresult call_body(char const* function, admitted when,

@@ -102,6 +102,8 @@ BARMAP_SIM_ENTRY cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::siz
                                     std::size_t count, CUmemcpyAttributes* attributes,
                                     std::size_t* first_of, std::size_t attribute_count,
                                     std::size_t* failed, CUstream stream) {
+    if (passes_over_a_batch())
+        return success;
     return call("cuMemcpyBatchAsync", [&](world_lock& lock) {
         return copy(lock, {to, from, sizes, count, attributes, first_of, attribute_count},
                     out(failed), stream);
@@ -113,6 +115,8 @@ BARMAP_SIM_ENTRY cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, std::
                                        std::size_t count, CUmemcpyAttributes* attributes,
                                        std::size_t* first_of, std::size_t attribute_count,
                                        CUstream stream) {
+    if (passes_over_a_batch())
+        return success;
     return call("cuMemcpyBatchAsync", [&](world_lock& lock) {
         std::size_t failed = no_copy;
         return copy(lock, {to, from, sizes, count, attributes, first_of, attribute_count}, failed,

@@ -36,6 +36,11 @@ enum class admitted {
 /// @return success if the call may continue
 [[nodiscard]] CUresult admit(char const* function, admitted when) noexcept;
 
+/// Whether a batch of copies comes in a forked child, which the driver answers with success and
+/// does not copy (R580 on an H200). Crashes, as the driver does there, where the child has called
+/// one of the functions before that refuse it.
+[[nodiscard]] bool passes_over_a_batch() noexcept;
+
 /// CUprocessState: 0 while calls are admitted.
 [[nodiscard]] std::atomic<int>& process_state() noexcept;
 

@@ -2,6 +2,7 @@
 #include "interposed.hpp"
 
 #include "driver_functions.hpp"
+#include "first_user.hpp"
 #include "loader.hpp"
 #include "next_definition.hpp"
 
@@ -43,6 +44,7 @@ void* base_of(void* function) noexcept {
 
 /// From now on calls go there, or where the first caller has said. @return where they go
 void* pass_on_to(interposed& which, void* function) noexcept {
+    (void)is_first_user(); // from now on, and before a child can find the function here
     void* first = nullptr;
     if (!which.real.compare_exchange_strong(first, function))
         return first;

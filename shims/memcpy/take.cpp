@@ -2,6 +2,7 @@
 #include "take.hpp"
 
 #include "account.hpp"
+#include "first_user.hpp"
 #include "gpu_batches.hpp"
 #include "judgement.hpp"
 #include "own_calls.hpp"
@@ -28,7 +29,7 @@ public:
     exit_watch& operator=(exit_watch const&) = delete;
     ~exit_watch() {
         exits.store(true);
-        if (!is_ours())
+        if (!is_first_user())
             return;
         gpu_batches::wait_for_starts();
         try {
@@ -38,12 +39,7 @@ public:
             // Without a line.
         }
     }
-    /// Whether the first batch was this process's, and not a parent's.
-    [[nodiscard]] bool is_ours() const noexcept { return os::is_this_process(owner_); }
     static inline constinit std::atomic<bool> exits{false};
-
-private:
-    os::process_id owner_ = os::this_process();
 };
 
 /// The stream's context, which may be of another GPU than the current one. Null where there is
@@ -132,8 +128,8 @@ std::optional<CUresult> take(batch_call const& call) noexcept {
     CUresult result = cuda::success;
     std::optional<reason> why = reason::exiting;
     try {
-        static exit_watch const process;
-        if (!process.is_ours()) { // CUDA works in no child, and locks may be held for ever
+        static exit_watch const until_exit;
+        if (!is_first_user()) { // where locks may be held for ever, too
             why = reason::forked;
         } else if (!exit_watch::exits.load()) {
             why = try_to_take(call, result);
