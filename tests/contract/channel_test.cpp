@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
+#include "driver/rm/uvm_abi.hpp"
 #include "fake/faults.hpp"
 #include "shared/changed_calls.hpp"
 #include "transfer/engine/channel/generation.hpp"
@@ -132,6 +133,23 @@ TEST(channel_test, descriptors_may_go_while_that_of_uvm_is_looked_for) {
         EXPECT_TRUE(meanwhile.went());
         EXPECT_EQ(meanwhile.wrong(), 0u);
     }
+}
+
+TEST(channel_test, a_descriptor_of_uvm_that_refuses_is_passed_over) {
+    engine_machine machine("channel");
+    device const gpu = device::open(0);
+    static bool has_refused;
+    has_refused = false;
+    changed_calls refusing;
+    refusing->ioctl = [](int fd, unsigned long request, void* argument) {
+        if (request != rm::uvm_abi::register_channel || has_refused)
+            return changed_calls::real.ioctl(fd, request, argument);
+        has_refused = true;
+        errno = EINVAL;
+        return -1;
+    };
+    EXPECT_EQ(gpu.batches().name(), "channel");
+    EXPECT_TRUE(has_refused);
 }
 
 TEST(channel_test, is_absent_where_it_has_not_been_tried) {

@@ -6,6 +6,7 @@
 #include "contract/machine.hpp"
 #include "driver/cuda/memory.hpp"
 #include "fake/instant_engine.hpp"
+#include "shared/changed_driver.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/engine_self_test.hpp"
 #include "transfer/engine/held_memory.hpp"
@@ -19,9 +20,9 @@
 #include <random>
 #include <thread>
 
-/// The rules of src/transfer/engine/engine.hpp and of adaptive copies, over every engine: the driver's on
-/// the simulated GPU, the channel on the fake of NVIDIA's kernel driver, which executes what it is
-/// given.
+/// The rules of src/transfer/engine/engine.hpp and of adaptive copies, over every engine: the
+/// driver's on the simulated GPU, the channel on the fake of NVIDIA's kernel driver, which executes
+/// what it is given.
 namespace barmap::contract {
 namespace {
 
@@ -71,6 +72,11 @@ class channel_engine_test : public engine_test {};
 INSTANTIATE_TEST_SUITE_P(ways, channel_engine_test,
                          testing::Values(held_ways().back(), ways_of_every_lane().back()),
                          name_of_way);
+
+/// What only CUDA's own copies meet.
+class driver_engine_test : public engine_test {};
+INSTANTIATE_TEST_SUITE_P(ways, driver_engine_test,
+                         testing::Values(ways_of_every_lane()[held_ways().size()]), name_of_way);
 
 // As `barmap info` says it of the engine.
 TEST_P(held_engine_test, holds_cuda_malloc_memory_as_it_is_told) {
@@ -223,8 +229,7 @@ TEST_P(engine_test, is_used_by_several_threads) {
         all.emplace_back([&, t] {
             for (std::size_t at = 0; at < share; at += 1024) {
                 piece const next{a.gpu(t * share + at), a.on_host_at(t * share + at), 1024};
-                EXPECT_EQ(engine::wait(*which, submit(*which, {&next, 1}), soon()),
-                          outcome::done);
+                EXPECT_EQ(engine::wait(*which, submit(*which, {&next, 1}), soon()), outcome::done);
             }
         });
     for (std::thread& each : all)
@@ -268,6 +273,26 @@ TEST_P(engine_test, closed_has_nothing_in_flight) {
         last = submit(*which, {&large, 1});
     ASSERT_TRUE(which->close());
     EXPECT_NE(which->poll(last), engine::state::in_flight);
+}
+
+TEST_P(driver_engine_test, closed_says_so_if_one_queue_cannot_be_waited_for) {
+    changed_driver failing;
+    static int waits;
+    waits = 0;
+    auto const which = started();
+    reached_memory a(*which, 4096);
+    engine::stream_order behind_a_stream; // each direction has a queue for these
+    behind_a_stream.after = nullptr;
+    for (auto const& [way, one] : {std::pair(direction::to_gpu, piece{a.gpu(), a.on_host_at(), 8}),
+                                   std::pair(direction::to_cpu, piece{a.on_host_at(), a.gpu(), 8})})
+        ASSERT_EQ(engine::wait(*which, which->submit(way, {&one, 1}, 0, behind_a_stream), soon()),
+                  outcome::done);
+    failing->stream_synchronize = [](CUstream stream) {
+        constexpr CUresult launch_failed = 719;
+        return ++waits == 1 ? launch_failed : changed_driver::real.stream_synchronize(stream);
+    };
+    EXPECT_FALSE(which->close());
+    EXPECT_GE(waits, 2) << "all that can be waited for is";
 }
 
 TEST_P(engine_test, closed_takes_nothing_more) {

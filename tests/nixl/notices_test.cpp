@@ -97,11 +97,27 @@ TEST_F(notices_test, nothing_is_allocated_for_a_strangers) {
     std::string const small = own + std::string("\2\0\0\0mebehind", 12);
     large_ones_fail = true;
     send(other);
-    send(own); // shorter than what each begins with
+    send(own);                                      // shorter than what each begins with
     send(own + std::string("\xff\xff\xff\xff", 4)); // a longer name than the datagram
     send(small);
     EXPECT_EQ(wait_for_one(), (std::vector<notices::notice>{{"me", "behind"}}));
     EXPECT_EQ(refused, 0);
+}
+
+TEST_F(notices_test, a_busy_agent_is_waited_for_a_second) {
+    using clock = std::chrono::steady_clock;
+    notices const sender("sender");
+    large_ones_fail = true; // so that the receiver leaves all in its socket
+    clock::time_point begin;
+    try {
+        for (;;) {
+            begin = clock::now();
+            sender.send(receiver_.own(), text_);
+        }
+    } catch (std::system_error const& full) {
+        EXPECT_EQ(full.code().value(), EAGAIN);
+        EXPECT_GE(clock::now() - begin, 900ms);
+    }
 }
 
 } // namespace

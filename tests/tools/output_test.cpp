@@ -4,6 +4,7 @@
 #include "output/json.hpp"
 #include "output/progress.hpp"
 #include "output/table.hpp"
+#include "output/units.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -89,7 +90,8 @@ private:
 
 TEST(fold, takes_the_columns_of_the_terminal) {
     std::size_t const usual = page_width(); // of what this test's output goes to
-    for (auto const& [columns, width] : {std::pair<unsigned short, std::size_t>{60, 60}, {200, 80}, {20, 40}, {0, 80}}) {
+    for (auto const& [columns, width] :
+         {std::pair<unsigned short, std::size_t>{60, 60}, {200, 80}, {20, 40}, {0, 80}}) {
         std::size_t found = 0;
         std::string folded;
         {
@@ -172,6 +174,17 @@ TEST(json_object, has_its_members_in_order) {
             .dump(),
         R"({"size":18446744073709551615,"good":true,"each":0.5,"by":"rm","why":null})");
     EXPECT_EQ(object({}).dump(), "{}");
+}
+
+TEST(size, has_a_unit_and_ends_at_256_TiB) {
+    EXPECT_EQ(parse_size("1"), 1u);
+    EXPECT_EQ(parse_size("3k"), 3072u);
+    EXPECT_EQ(parse_size("2MiB"), std::size_t{2} << 20);
+    EXPECT_EQ(parse_size("256T"), std::size_t{1} << 48);
+    EXPECT_EQ(parse_size("281474976710656"), std::size_t{1} << 48);
+    for (char const* refused :
+         {"257T", "281474976710657", "0", "", "K", "1X", "1KiBs", "1Kb5", "-1"})
+        EXPECT_FALSE(parse_size(refused)) << refused;
 }
 
 TEST(summary, of_a_machine) {

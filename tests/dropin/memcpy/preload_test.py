@@ -44,7 +44,7 @@ def run(*arguments, **how):
 
 def run_when(words, *arguments, **how):
     """Lets the program go on when this is in what it prints to stderr."""
-    process = start(*arguments, **how)
+    process = start(*arguments, **({"TEST_ARE_TAKEN": "1"} if words == READY else {}), **how)
     limit = threading.Timer(60, process.kill)  # the program waits for this one, which waits for words
     limit.start()
     err = ""
@@ -78,7 +78,8 @@ class Preload(unittest.TestCase):
         self.assertEqual(1, len(outcome.lines), outcome.err)
 
     def test_every_way_to_the_functions(self):
-        for way in ("dlsym", "everywhere", "address_1", "address_2", "address_of_address"):
+        for way in ("dlsym", "everywhere", "address_1", "address_2", "address_of_address",
+                    "address_of_address_per_thread"):
             with self.subTest(way):
                 outcome = run_when(READY, way)
                 self.expect_all_taken(outcome, 12)  # three rounds, there and back, by both versions

@@ -80,10 +80,12 @@ Function* as(void* address) {
     return reinterpret_cast<Function*>(address);
 }
 
-void* by_address_2(get_address_2* get, char const* name, int version) {
+void* by_address_2(get_address_2* get, char const* name, int version,
+                   unsigned long long flags = 0) {
     void* function = nullptr;
     int status = -1;
-    expect(get(name, &function, version, 0, &status) == success && status == 0, "cuGetProcAddress");
+    expect(get(name, &function, version, flags, &status) == success && status == 0,
+           "cuGetProcAddress");
     return function;
 }
 
@@ -112,6 +114,10 @@ found find(std::string const& way) {
     auto* get = plain<get_address_2>("cuGetProcAddress_v2");
     if (way == "address_of_address") // as CUDA's runtime does
         get = as<get_address_2>(by_address_2(get, "cuGetProcAddress", 12000));
+    constexpr unsigned long long per_thread_default_stream = 2;
+    if (way == "address_of_address_per_thread") // as one that nvcc has built with that option
+        get = as<get_address_2>(
+            by_address_2(get, "cuGetProcAddress", 12000, per_thread_default_stream));
     return {as<lists_12>(by_address_2(get, twelve, 12080)),
             as<lists_13>(by_address_2(get, twelve, 13000))};
 }
@@ -165,6 +171,8 @@ public:
             expect(by.twelve(tos.data(), froms.data(), sizes.data(), count, &order, &first, 1,
                              &failed, stream) == success,
                    "cuMemcpyBatchAsync");
+        if (by.twelve && are_taken)
+            expect(failed == SIZE_MAX, "a copy failed, though none did");
         if (by.thirteen)
             expect(by.thirteen(tos.data(), froms.data(), sizes.data(), count, &order, &first, 1,
                                stream) == success,
@@ -177,6 +185,9 @@ public:
         return by.twelve(tos.data(), froms.data(), sizes.data(), count, &order, &first, 1,
                          without_failed ? nullptr : &failed, stream);
     }
+
+    /// Whether the library copies, which says that no copy failed.
+    bool are_taken = false;
 
 private:
     static constexpr std::size_t count = 100, piece = 64, size = count * piece;
@@ -321,12 +332,14 @@ int act(std::string const& way, std::string const& action, char const* library) 
     found const by = by_then = find(way);
     batches mine(context);
     auto const tell_status_in_child = [&] {
-        std::printf("in a child: %d\n", in_child([&] { return static_cast<int>(mine.status(by)); }));
+        std::printf("in a child: %d\n",
+                    in_child([&] { return static_cast<int>(mine.status(by)); }));
     };
     if (action == "child_first")
         tell_status_in_child();
     mine.run(by, 1); // is CUDA's own, while the engine starts
     wait_for_a_line();
+    mine.are_taken = std::getenv("TEST_ARE_TAKEN");
     for (unsigned i = 0; i < 3; ++i)
         mine.run(by, i);
     if (action == "without_failed")
