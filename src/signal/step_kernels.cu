@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of step_inputs and step_outputs, as scripts/ptx compiles them. No CUDA toolkit is
-// needed. BARMAP_KERNEL is what its headers would call __global__.
+// The kernels of step_inputs and step_outputs, as packaging/make_ptx.cmake compiles them.
 #include "step_kernels.cuh"
 
 extern "C" BARMAP_KERNEL void barmap_step_load(barmap::step::task task) {

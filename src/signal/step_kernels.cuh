@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The kernels of step_inputs and step_outputs, for a GPU and, with a thread in the place of the
-/// block, for the simulated one. step_kernels.cu makes kernels of them, and scripts/ptx PTX of those.
+/// block, for the simulated one. step_kernels.cu makes kernels of them.
 #pragma once
 
 #include <barmap/gpu/ring.cuh>

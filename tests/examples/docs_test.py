@@ -93,7 +93,7 @@ def variables_in(paths):
 
 def options_of_cmake():
     """What a user of CMake may set."""
-    lists = [root / "CMakeLists.txt", *root.glob("packaging/CMakeLists.txt"), *root.glob("src/**/CMakeLists.txt")]
+    lists = [root / "CMakeLists.txt", *root.glob("packaging/CMakeLists.txt"), root / "packaging/ptx.cmake", *root.glob("src/**/CMakeLists.txt")]
     pattern = r"(?:\boption\(|\bfind_path\(|\bset\()(BARMAP_[A-Z0-9_]+)\b(?=[^)]*(?:\"|CACHE|REQUIRED))"
     return {name for path in lists for name in re.findall(pattern, text_of(path))}
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of signal_test, as scripts/ptx compiles them. No CUDA toolkit is needed.
-// BARMAP_KERNEL is what its headers would call __global__.
+// The kernels of signal_test, as packaging/make_ptx.cmake compiles them.
 #include "signal_messages.hpp"
 
 #include <barmap/gpu/log.cuh>
@@ -18,8 +17,17 @@ namespace {
 
 constexpr word patience = 10'000'000'000; // ns
 
-__device__ unsigned block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
-__device__ unsigned blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+__device__ unsigned block() {
+    unsigned number;
+    asm("mov.u32 %0, %%ctaid.x;" : "=r"(number));
+    return number;
+}
+__device__ unsigned blocks() {
+    unsigned count;
+    asm("mov.u32 %0, %%nctaid.x;" : "=r"(count));
+    return count;
+}
+__device__ void trap() { asm volatile("trap;"); }
 
 } // namespace
 
@@ -88,7 +96,7 @@ extern "C" BARMAP_KERNEL void barmap_test_killed(gpu::ring_to_cpu<reading> out) 
     for (unsigned i = 0; i < slot::words / 2; ++i) // the last word commits
         gpu::store_relaxed(next + i, second.words[i]);
     gpu::fence_system();
-    __builtin_trap();
+    trap();
 }
 
 // Records whose values follow from the block and their number in it.
@@ -108,5 +116,5 @@ extern "C" BARMAP_KERNEL void barmap_test_log_and_hang(gpu::log_ring to, gpu::co
 extern "C" BARMAP_KERNEL void barmap_test_log_and_fail(gpu::log_ring to) {
     for (unsigned i = 0; i < 100; ++i)
         gpu::log(to, i, block(), block() ^ i * 3, ~i);
-    __builtin_trap();
+    trap();
 }

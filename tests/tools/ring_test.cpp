@@ -91,6 +91,16 @@ TEST(ring_judge, every_fault_is_a_failure) {
     expect_failure([](ring_result& it) { it.problem = "the kernel ended"; }, "the kernel ended");
 }
 
+TEST(kernels, that_a_build_lacks_are_named) {
+    try {
+        gpu_kernels const none(nullptr);
+        FAIL() << "loaded";
+    } catch (error const& refused) {
+        EXPECT_EQ(refused.code(), errc::unsupported_operation);
+        EXPECT_NE(std::string(refused.what()).find("install clang"), std::string::npos) << refused.what();
+    }
+}
+
 TEST(ring, measures_every_size_and_side) {
     outcome const run = barmap("ring --only rates --messages 300 --slots 32 --json");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;

@@ -16,6 +16,10 @@ namespace barmap::tool {
 gpu_kernels::gpu_kernels() : gpu_kernels(ptx::gpu_kernels) {}
 
 gpu_kernels::gpu_kernels(char const* image) {
+    if (!image)
+        throw error(errc::unsupported_operation, "load the GPU kernels of this command", "",
+                    "this build of barmap lacks them: install clang (14 or newer) or CUDA's nvcc, "
+                    "and build barmap again");
     cuda::check(cuda::api().module_load_data(&module_, image), "load the GPU kernels of barmap",
                 "they are PTX 6.4 for sm_70: the driver needs its PTX compiler "
                 "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");

@@ -19,7 +19,7 @@ namespace barmap::tool {
 class gpu_kernels {
 public:
     gpu_kernels();                           ///< those of gpu_kernels.ptx
-    explicit gpu_kernels(char const* image); ///< those of this PTX
+    explicit gpu_kernels(char const* image); ///< those of this PTX; null where the build has none
     gpu_kernels(gpu_kernels const&) = delete;
     gpu_kernels& operator=(gpu_kernels const&) = delete;
     ~gpu_kernels();

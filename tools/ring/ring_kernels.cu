@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of `barmap ring`, as scripts/ptx compiles them. No CUDA toolkit is needed.
-// BARMAP_KERNEL is what its headers would call __global__. Each kernel is described by the function in
+// The kernels of `barmap ring`, as packaging/make_ptx.cmake compiles them. Each kernel is described by the function in
 // ring_kernels.cuh that it is named for. Parameters are the handles of the rings, a ring_task, and
 // where the ring_findings go; of those for many threads also how many these are.
 #include "ring_kernels.cuh"
@@ -10,12 +9,19 @@ namespace {
 using namespace barmap::tool;
 namespace rings = barmap::gpu;
 
+__device__ unsigned index_in_block() {
+    unsigned index;
+    asm("mov.u32 %0, %%tid.x;" : "=r"(index));
+    return index;
+}
 __device__ unsigned lane() {
-    return __nvvm_read_ptx_sreg_tid_x() & 31;
+    return index_in_block() & 31;
 }
 __device__ unsigned index_of_thread() {
-    return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
-           __nvvm_read_ptx_sreg_tid_x();
+    unsigned block, threads;
+    asm("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    asm("mov.u32 %0, %%ntid.x;" : "=r"(threads));
+    return block * threads + index_in_block();
 }
 
 /// Nanoseconds, by steps of up to a microsecond, and cycles.

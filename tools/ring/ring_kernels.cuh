@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The kernels of `barmap ring`: what each does, for a GPU and, with a thread in the place of the
-/// kernel, for the simulated one. tools/ring/ring_kernels.cu makes kernels of it, and scripts/ptx PTX of
-/// those.
+/// kernel, for the simulated one. tools/ring/ring_kernels.cu makes kernels of it.
 #pragma once
 
 #include <barmap/gpu/rpc.cuh>

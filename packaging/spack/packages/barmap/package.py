@@ -29,6 +29,7 @@ class Barmap(CMakePackage):
     variant("tools", default=True, description="Build the program barmap and gdrcopy's programs")
     variant("shims", default=True, description="Build libgdrapi and libvkgdr")
     variant("sim", default=True, description="Build the simulated GPU")
+    variant("kernels", default=False, description="Compile the kernels of barmap ring, by clang", when="+tools")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -37,6 +38,7 @@ class Barmap(CMakePackage):
     depends_on("cli11", type="build", when="+tools")
     depends_on("fmt", type="build", when="+tools")
     depends_on("nlohmann-json", type="build", when="+tools")
+    depends_on("llvm@14:+clang targets=nvptx", type="build", when="+kernels")
 
     conflicts("%gcc@:10", msg="barmap is C++20")
     conflicts("platform=darwin", msg="barmap is for Linux")
@@ -52,6 +54,7 @@ class Barmap(CMakePackage):
             self.define_from_variant("BARMAP_TOOLS", "tools"),
             self.define_from_variant("BARMAP_SHIMS", "shims"),
             self.define_from_variant("BARMAP_SIM_GPU", "sim"),
+            self.define("BARMAP_PTX_COMPILER", self.spec["llvm"].prefix.bin.join("clang++") if "+kernels" in self.spec else "OFF"),
         ]
 
     @run_after("install")
