@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a manual page from the declarations and comments of a C header.
 
-Usage: from_header.py HEADER NAME DATE "SHORT DESCRIPTION" > NAME.3
+Usage: from_header.py HEADER "SHORT DESCRIPTION" PAGE.3
 
 A comment belongs to the declarations that follow it without an empty line. The first one of the header
 is the page's description.
@@ -11,6 +11,8 @@ is the page's description.
 import re
 import sys
 from pathlib import Path
+
+import release
 
 # A comment of its own, a declaration with what is in braces, a directive, or an empty line.
 PART = re.compile(r"""(?P<comment>^/\*.*?\*/) | (?P<directive>^\#(?:[^\n]*\\\n)*[^\n]*)
@@ -65,14 +67,13 @@ def verbatim(declaration):
     return ".in +4n\n.nf\n" + escaped(declaration) + "\n.fi\n.in\n.sp"
 
 
-def page(header, file_name, name, date, summary):
-    version = re.search(r"project\(barmap VERSION ([\d.]+)", Path(__file__).parents[2].joinpath(
-        "CMakeLists.txt").read_text()).group(1)
+def page(header, file_name, summary):
+    name = file_name.removesuffix(".h")
     found = list(groups(header))
     calls = [each for _, all_ in found for each in all_ if FUNCTION.search(each)]
     out = ['.\\" SPDX-License-Identifier: MIT',
-           f'.\\" Made from {file_name} by from_header.py: change that, and run it again.',
-           f'.TH {name.upper()} 3 {date} "barmap {version}" "Library functions"',
+           f'.\\" Made from {file_name} by from_header.py.',
+           f'.TH {name.upper()} 3 {release.date()} "barmap {release.version()}" "Library functions"',
            ".SH NAME", f"{escaped(name)} \\- {escaped(summary)}",
            ".SH SYNOPSIS", ".nf", f".B #include <{file_name}>", ".fi", ".ad l", ".nh", ".PP"]
     for at, each in enumerate(calls):
@@ -92,5 +93,5 @@ def page(header, file_name, name, date, summary):
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    sys.stdout.write(page(path.read_text(), path.name, *sys.argv[2:]))
+    path, summary, to = sys.argv[1:]
+    Path(to).write_text(page(Path(path).read_text(), Path(path).name, summary))

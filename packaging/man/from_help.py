@@ -11,12 +11,12 @@ in each line), or an option, whose text follows that of help.
 
 from __future__ import annotations
 
-import email.utils
 import re
 import sys
 from pathlib import Path
 
 import program_help
+import release
 from program_help import Help, Option
 
 HERE = Path(__file__).parent
@@ -123,16 +123,12 @@ def page(name: str, help_: Help, source: str) -> str:
         if not there:
             raise ValueError(f"{name}: there is no {part}, neither in {said_by} nor in {name}.roff")
 
-    root = HERE.parents[1]
-    version = re.findall(r"project\(barmap VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text())[0]
-    released = re.findall(r"^ -- .*>  (.*)$", (root / "packaging/deb/debian/changelog").read_text(), re.M)[0]
-    date = email.utils.parsedate_to_datetime(released).date()
     title = help_.title.rstrip(".")
     if title[1].islower():
         title = title[0].lower() + title[1:]
     out = ['.\\" SPDX-License-Identifier: MIT',
-           f'.\\" Made by from_help.py from {said_by} and {name}.roff: change these, and run it again.',
-           f'.TH {escaped(name.upper())} 1 {date} "barmap {version}" "User commands"',
+           f'.\\" Made by from_help.py from {said_by} and {name}.roff.',
+           f'.TH {escaped(name.upper())} 1 {release.date()} "barmap {release.version()}" "User commands"',
            ".SH NAME", f"{escaped(name)} \\- {escaped(title)}",
            ".SH SYNOPSIS", f".B {escaped(name.replace('-', ' ', 1))}", *synopsis(help_)]
     if help_.subcommands:

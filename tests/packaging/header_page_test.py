@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The manual page of gdrapi.h is what is made from the header, and has all of it.
+"""The manual page that is made of gdrapi.h has all of it.
 
 Usage: header_page_test.py REPOSITORY [unittest's arguments]
 """
@@ -8,26 +8,25 @@ Usage: header_page_test.py REPOSITORY [unittest's arguments]
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 REPOSITORY = Path()  # set from the command line
 HEADER = "shims/gdrapi/gdrapi.h"
-SUMMARY = "CPU mappings of GPU memory, with gdrcopy's interface"
 
 
-def made(date="2026-01-01"):
-    command = [sys.executable, "-B", REPOSITORY / "packaging/man/from_header.py", REPOSITORY / HEADER,
-               "gdrapi", date, SUMMARY]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def made():
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "gdrapi.3"
+        subprocess.run([sys.executable, "-B", REPOSITORY / "packaging/man/from_header.py", REPOSITORY / HEADER,
+                        "a summary", page], check=True)
+        return page.read_text()
 
 
 class ThePage(unittest.TestCase):
-    def test_it_is_made_from_the_header(self):
-        page = (REPOSITORY / "packaging/man/gdrapi.3").read_text()
-        date = re.search(r"^\.TH \w+ 3 (\d{4}-\d\d-\d\d) ", page, re.M).group(1)
-        self.assertEqual(made(date), page,
-                         f'run packaging/man/from_header.py {HEADER} gdrapi DATE "{SUMMARY}"')
+    def test_it_has_a_head(self):
+        self.assertRegex(made(), r'\n\.TH GDRAPI 3 \d{4}-\d\d-\d\d "barmap [\d.]+" "Library functions"\n\.SH NAME\ngdrapi \\- a summary\n')
 
     def test_each_function_is_declared_and_described(self):
         header = (REPOSITORY / HEADER).read_text()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The manual pages of the program are what from_help.py makes from its --help.
+"""The manual pages that the build makes of the program's --help have all of it.
 
-Usage: man_test.py PROGRAM DIRECTORY [unittest's arguments]
+Usage: man_test.py PROGRAM PAGES [unittest's arguments]
 """
 
 import dataclasses
@@ -13,12 +13,13 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "packaging/man"))
+SOURCES = Path(__file__).parents[2] / "packaging/man"
+sys.path.insert(0, str(SOURCES))
 import from_help  # noqa: E402
 import program_help  # noqa: E402
 
 PROGRAM = ""  # both set from the command line
-DIRECTORY = Path()
+PAGES = Path()
 OPTION = re.compile(r"(?<![\w-])(--?[a-z][\w-]*)")
 
 
@@ -36,14 +37,10 @@ class ThePages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.helps = program_help.of_subcommands(PROGRAM)
-        cls.pages = {path.name: path.read_text() for path in DIRECTORY.glob("barmap*.1")}
+        cls.pages = {path.name: path.read_text() for path in PAGES.glob("barmap*.1")}
 
-    def test_they_are_made_from_help(self):
-        made = from_help.made(PROGRAM)
-        self.assertEqual(set(made), set(self.pages))
-        for name, page in made.items():
-            with self.subTest(name):
-                self.assertEqual(page, self.pages[name], f"run packaging/man/from_help.py {PROGRAM} {DIRECTORY}")
+    def test_there_is_one_for_each_subcommand(self):
+        self.assertEqual({"barmap.1", *(f"barmap-{name}.1" for name in self.helps)}, set(self.pages))
 
     def test_nothing_of_help_is_lost(self):
         whole = program_help.text_of(PROGRAM)
@@ -73,7 +70,7 @@ class ThePages(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_mandoc_has_nothing_to_say(self):
-        for page in DIRECTORY.glob("*.[13]"):
+        for page in [*PAGES.glob("*.[13]"), *SOURCES.glob("*.[13]")]:
             said = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
                                   capture_output=True, text=True)
             self.assertEqual("", said.stdout + said.stderr)
@@ -84,7 +81,7 @@ class Sources(unittest.TestCase):
 
     def setUp(self):
         self.help = program_help.of(PROGRAM, "lat")
-        self.source = (DIRECTORY / "barmap-lat.roff").read_text()
+        self.source = (SOURCES / "barmap-lat.roff").read_text()
 
     def fails(self, says, source=None, **changes):
         with self.assertRaisesRegex(ValueError, says):
@@ -115,5 +112,5 @@ class Sources(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM = sys.argv.pop(1)
-    DIRECTORY = Path(sys.argv.pop(1))
+    PAGES = Path(sys.argv.pop(1))
     unittest.main()

@@ -16,10 +16,8 @@ PLACES = {
     "packaging/conda/recipe.yaml": r'^  version: "([\d.]+)"',
     "packaging/deb/debian/barmap-dkms.install": r"usr/src/barmap-([\d.]+)$",
     "packaging/deb/debian/changelog": r"\Abarmap \(([\d.]+)-\d",
-    "packaging/man/barmap.1": r'"barmap ([\d.]+)"',
     "packaging/man/barmap.3": r'"barmap ([\d.]+)"',
     "packaging/man/barmap-signal.3": r'"barmap ([\d.]+)"',
-    "packaging/man/gdrapi.3": r'"barmap ([\d.]+)"',
     "packaging/man/gdrcopy_sanity.1": r'"barmap ([\d.]+)"',
     "packaging/rpm/barmap.spec": r"^Version: +([\d.]+)$",
     "packaging/spack/packages/barmap/package.py": r'version\("([\d.]+)"',
@@ -38,9 +36,6 @@ class Versions(unittest.TestCase):
         for path, pattern in PLACES.items():
             with self.subTest(path):
                 self.assertEqual({version}, set(found(path, pattern)))
-        for page in (ROOT / "packaging/man").glob("barmap-*.1"):
-            with self.subTest(page.name):
-                self.assertEqual([version], found(page, r'"barmap ([\d.]+)"'))
 
     def test_the_headers_are_the_project_s(self):
         (version,) = found("CMakeLists.txt", r"^project\(barmap VERSION ([\d.]+)")

@@ -34,6 +34,7 @@ class Barmap(CMakePackage):
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
+    depends_on("python@3.9:", type="build")  # for the manual pages
     depends_on("vulkan-headers", type="build")
     depends_on("cli11", type="build", when="+tools")
     depends_on("fmt", type="build", when="+tools")

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""What manual pages say of the release that they are of."""
+
+import email.utils
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def version():
+    return re.search(r"project\(barmap VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def date():
+    """That of the newest entry of the Debian changelog."""
+    said = re.search(r"^ -- .*>  (.*)$", (ROOT / "packaging/deb/debian/changelog").read_text(), re.M).group(1)
+    return email.utils.parsedate_to_datetime(said).date()
