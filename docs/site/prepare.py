@@ -13,7 +13,7 @@ import commands
 import plots
 
 DOCUMENTS = ("*.md", "LICENSE", "docs/*.md", "docs/plots/*.svg", "docs/results/**/*.*", "sim/README.md",
-             "src/**/README.md", "tests/**/README.md", "tests/**/*.tsv", "examples/*")
+             "bench/README.md", "src/**/README.md", "tests/**/README.md", "tests/**/*.tsv", "examples/*")
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?\)")
 
 
@@ -65,7 +65,7 @@ def main(repository, target, program):
         for source in repository.glob(pattern):
             place = target / source.relative_to(repository)
             if source.suffix == ".md":
-                alone = {"results", "src", "tests"} & set(source.relative_to(repository).parts)
+                alone = {"bench", "results", "src", "tests"} & set(source.relative_to(repository).parts)
                 text = with_linked_directories(source, repository, target)
                 write(place, "---\norphan: true\n---\n" + text if alone else text)
             elif source.is_file():

@@ -20,7 +20,7 @@ SKIPPED = 77
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "misc.phrasal_adjectives", "misc.tense_present",
           "mondegreens", "nonwords", "oxymorons", "redundancy", "skunked_terms")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/**/*.md", "docs/results/README.md",
-             "sim/README.md", "src/**/*.md", "tests/README.md", "tests/kernel/*.md", "tests/dropin/**/*.md",
+             "bench/README.md", "sim/README.md", "src/**/*.md", "tests/README.md", "tests/kernel/*.md", "tests/dropin/**/*.md",
              "packaging/man/*.roff", "packaging/man/*.3")
 
 

@@ -25,7 +25,7 @@ documents = sorted(
 )
 sources = sorted(
     path
-    for room in ("include", "src", "sim", "python", "tools", "tests", "scripts", "examples")
+    for room in ("include", "src", "sim", "python", "tools", "bench", "tests", "scripts", "examples")
     for path in (root / room).rglob("*")
     if path.is_file() and path != pathlib.Path(__file__).resolve()
 )

@@ -7,7 +7,7 @@ Each takes the root of a source tree and returns what breaks the rule, one line 
 import re
 from pathlib import Path
 
-CODE_ROOMS = ("include", "src", "sim", "shims", "plugins", "python", "tools", "kernel", "tests", "examples")
+CODE_ROOMS = ("include", "src", "sim", "shims", "plugins", "python", "tools", "bench", "kernel", "tests", "examples")
 CODE_SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 MOST_LINES = 450
 BANNED_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "internal"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(sys.argv[1])
 CONFIG = ROOT / "src/base"
-FOLDERS = ("src", "shims", "plugins", "sim", "tools", "python", "examples", "scripts", "packaging", "tests")
+FOLDERS = ("src", "shims", "plugins", "sim", "tools", "bench", "python", "examples", "scripts", "packaging", "tests")
 NAME = r"(BARMAP_[A-Z][A-Z0-9_]*)"
 READS = {
     ".cpp .hpp .c .h .cu .cuh": rf'(?:getenv|environment|text_of|_setting)\([^;"]*"{NAME}"|variable = "{NAME}"',

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Times transfers of NIXL by each of its back-ends, barmap's and UCX's: until they are done, and to post them.
 
-    python3 tools/python/nixl_transfers.py [--backends BARMAP,UCX] [--rounds N]
+    python3 bench/nixl_transfers.py [--backends BARMAP,UCX] [--rounds N]
 
 Scattered blocks between pinned host memory and a GPU, inside a GPU and between two GPUs, by one agent to itself; and
 between GPU memory of two processes. Prints a JSON object a line: GB/s and microseconds, medians; `wrong` counts

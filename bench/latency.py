@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures small copies from Python: barmap beside PyTorch's and CuPy's own, in one process.
 
-    tools/python/latency.py [--output results.json] [--calls N] [--pygpu-copies]
+    bench/latency.py [--output results.json] [--calls N] [--pygpu-copies]
 
 Each method copies between host memory and the same GPU, blocking until the bytes are there, but for
 those marked "asynchronous". A sample is the mean of 64 consecutive calls, in nanoseconds, Python's part
@@ -156,7 +156,7 @@ def main():
             versions[name] = sys.modules[name].__version__
     result = {
         "barmap": barmap.__version__,
-        "command": ["tools/python/latency.py", *sys.argv[1:]],
+        "command": ["bench/latency.py", *sys.argv[1:]],
         "machine": {
             "gpu": gpu.name, "backend": barmap.alloc(8, "u1").backend, "simulated": gpu.simulated,
             "kernel": platform.release(), "versions": versions,

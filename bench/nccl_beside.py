@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Times NCCL's all-reduce on two GPUs, alone and while batches of barmap's copy on both.
 
-    python3 tools/python/nccl_beside.py [host|peer|inside]
+    python3 bench/nccl_beside.py [host|peer|inside]
 
 The batches go from each GPU to pinned host memory, to the other GPU, or inside it. Prints a JSON object a line:
 microseconds, medians of three turns each. Needs PyTorch with NCCL and two GPUs.

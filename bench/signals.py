@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures rings, signals and steps from Python, on a GPU, and checks every value.
 
-    tools/python/signals.py [--output results.json]     needs CuPy and PyTorch
+    bench/signals.py [--output results.json]     needs CuPy and PyTorch
 
 A kernel of one thread answers: by a counter each way, and by a ring each way. Steps have 48 inputs of 256 bytes, and a token. Times are of one call or one round, in
 microseconds, Python's part included.

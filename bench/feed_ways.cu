@@ -5,7 +5,7 @@
 // the same way each time, by a store to host memory that both map, so that the times compare: from
 // the push, copy or send until the answer is seen.
 //
-//     nvcc -std=c++20 -O2 -I ../../examples feed_ways.cu $(pkg-config --cflags --libs barmap)
+//     nvcc -std=c++20 -O2 -I ../examples feed_ways.cu $(pkg-config --cflags --libs barmap)
 #include "pass_descriptor.hpp"
 
 #include <barmap/barmap.hpp>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Times NCCL's send and receive of contiguous memory between two GPUs beside a batch of as many bytes.
 
-    python3 tools/python/nccl_send.py
+    python3 bench/nccl_send.py
 
 Prints a JSON object a line: GB/s, medians; the batch has 4,096 pieces at random places, and PyTorch's copy, like NCCL's,
 one. Needs PyTorch with NCCL and two GPUs.

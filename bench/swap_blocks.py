@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Times barmap.torch.swap_blocks_batch: the call, and until the stream is past it.
 
-    python3 tools/python/swap_blocks.py [--pieces N] [--calls N]
+    python3 bench/swap_blocks.py [--pieces N] [--calls N]
 
 Prints a JSON object a line: microseconds, medians and p99, for random disjoint blocks between GPU and pinned
 memory; and beside them Mapping.read of 64 KiB and PyTorch's .cpu() of as much. Needs PyTorch and a GPU.

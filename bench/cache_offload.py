@@ -7,7 +7,7 @@ own, the cache of another group is offloaded to pinned memory and reloaded into 
 and again; its old blocks are overwritten. Afterwards the other group is decoded, too. Every token
 of both groups, and every byte that was moved, must be what it is without any copies.
 
-    python3 tools/python/cache_offload.py --output cache-offload.json
+    python3 bench/cache_offload.py --output cache-offload.json
 
 Methods: none (no copies), barmap (barmap.torch.swap_blocks_batch), batch (cuMemcpyBatchAsync),
 kernel (a copying kernel with a warp for each piece, on 32 multiprocessors; needs CuPy).
