@@ -319,6 +319,32 @@ def actions_by_tag(root: Path) -> list[str]:
             if re.search(r"\buses:", line) and not re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v", line)]
 
 
+SATELLITES = ("shims", "plugins", "python", "tools", "sim")
+ALLOWED_INSIDE = "tests/layout/includes_of_src.txt"
+
+
+def _includes_of_src(root: Path, rooms: tuple[str, ...]) -> list[str]:
+    """Who includes which header of src, a line each: an include that no directory nearer to the file answers."""
+    found = []
+    for room in rooms:
+        for path in sorted(p for p in (root / room).rglob("*") if p.suffix in {".cpp", ".hpp", ".c", ".h", ".cu", ".cuh"}):
+            for header in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE):
+                own = (path.parent, root / room, root / Path(*path.relative_to(root).parts[:2]))
+                nearer = next((folder / header for folder in own if (folder / header).exists()), root / "src" / header)
+                if nearer.exists() and nearer.resolve().is_relative_to((root / "src").resolve()):
+                    found.append(f"{path.relative_to(root)} {nearer.resolve().relative_to((root / 'src').resolve())}")
+    return sorted(set(found))
+
+
+def includes_of_src_from_outside(root: Path) -> list[str]:
+    """What stands around the core uses its public interface. What does not yet is listed, and the list only shrinks."""
+    listed = (root / ALLOWED_INSIDE).read_text().splitlines()
+    allowed = {line for line in listed if line and not line.startswith("#")}
+    found = set(_includes_of_src(root, SATELLITES))
+    return [*(f"{each}: include a public header, or add what is missing to it" for each in sorted(found - allowed)),
+            *(f"{each}: is no longer so: remove the line from {ALLOWED_INSIDE}" for each in sorted(allowed - found))]
+
+
 RULES = (
     system_calls_outside_base,
     environment_outside_config,
@@ -327,6 +353,7 @@ RULES = (
     vulkan_headers_outside_vulkan,
     backends_named_outside_the_list,
     includes_upwards,
+    includes_of_src_from_outside,
     loose_files,
     one_name_in_two_rooms,
     long_files,
