@@ -37,3 +37,15 @@ function(barmap_install_dropin_link link directory)
 set(directory \"${directory}\")
 include(\"${PROJECT_SOURCE_DIR}/packaging/install_link.cmake\")" ${dropins_component})
 endfunction()
+
+# How a library is linked that has another project's interface, or is loaded into other programs.
+function(barmap_dropin_options target)
+  if(BARMAP_SANITIZE)
+    return()
+  endif()
+  target_link_options(${target} PRIVATE LINKER:--no-undefined)
+  if(BARMAP_STATIC_RUNTIME)
+    # The program's C++ runtime may be older: each brings its own, and shows nothing of it.
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()

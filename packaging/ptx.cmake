@@ -5,6 +5,7 @@
 #   barmap_embed_ptx(TARGET FILE.ptx...)  PTX beside the code that loads it. An edit of it configures anew.
 #   barmap_make_ptx(TARGET FILE.cu...)    kernels that the build compiles; without BARMAP_PTX_COMPILER the constant is
 #                                         null.
+# The headers lie in the build tree where the files lie in the source tree: TARGET has one of its folders on its path.
 set(BARMAP_PTX_COMPILER AUTO CACHE STRING
   "Compiler of GPU kernels: the name or path of clang++ or nvcc, AUTO for one that is found and works, or OFF")
 set(barmap_ptx_folder ${CMAKE_CURRENT_LIST_DIR})
@@ -27,7 +28,7 @@ function(barmap_find_ptx_compiler)
   endif()
   foreach(compiler IN LISTS tried)
     execute_process(
-      COMMAND ${CMAKE_COMMAND} -D COMPILER=${compiler} -D SOURCE=${barmap_ptx_folder}/../src/signal/step_kernels.cu
+      COMMAND ${CMAKE_COMMAND} -D COMPILER=${compiler} -D SOURCE=${barmap_ptx_folder}/../core/src/signal/step_kernels.cu
         -D OUTPUT=${PROJECT_BINARY_DIR}/CMakeFiles/tried.ptx -P ${barmap_ptx_folder}/make_ptx.cmake
       RESULT_VARIABLE status ERROR_VARIABLE said)
     if(status STREQUAL 0)
@@ -50,7 +51,6 @@ function(barmap_embed_ptx target)
     get_filename_component(name ${file} NAME_WE)
     configure_file(${barmap_ptx_folder}/ptx.hpp.in ${file}.hpp @ONLY)
   endforeach()
-  target_include_directories(${target} PUBLIC ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
 function(barmap_make_ptx target)
@@ -74,5 +74,4 @@ function(barmap_make_ptx target)
     endif()
     target_sources(${target} PRIVATE ${made}.hpp)
   endforeach()
-  target_include_directories(${target} PUBLIC ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()

@@ -2,7 +2,7 @@
 #include "bar1.hpp"
 #include "world.hpp"
 
-#include "driver/rm/rm_abi.hpp"
+#include "nvidia/rm.hpp"
 
 #include <memory>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "physical.hpp"
 
-#include "driver/cuda/types.hpp"
+#include "nvidia/cuda.hpp"
 
 #include <cstddef>
 #include <cstdint>

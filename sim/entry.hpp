@@ -4,7 +4,7 @@
 #include "boundary.hpp"
 #include "work.hpp"
 
-#include "driver/cuda/types.hpp"
+#include "nvidia/cuda.hpp"
 
 #include <atomic>
 #include <mutex>

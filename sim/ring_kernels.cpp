@@ -3,7 +3,7 @@
 
 #include "kernel_parameters.hpp"
 
-#include <ring/ring_kernels.cuh>
+#include "kernels/ring_kernels.cuh"
 
 #include <thread>
 #include <vector>

@@ -12,8 +12,11 @@ import sys
 import commands
 import plots
 
-DOCUMENTS = ("*.md", "LICENSE", "docs/*.md", "docs/plots/*.svg", "docs/results/**/*.*", "sim/README.md",
-             "bench/README.md", "src/**/README.md", "tests/**/README.md", "tests/**/*.tsv", "examples/*")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/layout"))
+import rooms  # noqa: E402
+
+DOCUMENTS = ("*.md", "LICENSE", "docs/*.md", "docs/plots/*.svg", "docs/results/**/*.*", "examples/*", "tests/**/*.tsv",
+             *(f"{room}/**/README.md" for room in (*rooms.CODE, "tests")))
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?\)")
 
 
@@ -65,7 +68,8 @@ def main(repository, target, program):
         for source in repository.glob(pattern):
             place = target / source.relative_to(repository)
             if source.suffix == ".md":
-                alone = {"bench", "results", "src", "tests"} & set(source.relative_to(repository).parts)
+                # What the site's table of contents has: the documents, and the page of the simulated GPU.
+                alone = source.parent not in (repository, repository / "docs", repository / "sim")
                 text = with_linked_directories(source, repository, target)
                 write(place, "---\norphan: true\n---\n" + text if alone else text)
             elif source.is_file():

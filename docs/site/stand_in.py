@@ -36,9 +36,8 @@ def import_package(folder, version):
     sys.modules["barmap"] = package
     stub = "from __future__ import annotations\n" + (folder / "barmap" / "_barmap.pyi").read_text()
     exec(compile(stub, name, "exec"), module.__dict__)
-    shims = folder.parent / "shims"
-    _give_values(module.gdrapi, shims / "gdrapi" / "gdrapi.h", "GDR_")
-    _give_values(module.vkgdr, shims / "vkgdr" / "vkgdr.h", "VKGDR_")
+    _give_values(module.gdrapi, folder.parent / "gdrcopy/library/gdrapi.h", "GDR_")
+    _give_values(module.vkgdr, folder.parent / "vkgdr/library/vkgdr.h", "VKGDR_")
     del sys.modules["barmap"]
     module.version = version
     texts = _docstrings(folder / "binding" / "docstrings.hpp")

@@ -34,7 +34,7 @@ def include_dir() -> str:
     # Of an installed package; of one that is used where its sources are.
     found = [
         os.path.join(_PACKAGE, "include"),
-        os.path.normpath(os.path.join(_PACKAGE, "..", "..", "include")),
+        os.path.normpath(os.path.join(_PACKAGE, "..", "..", "core", "include")),
     ]
     for each in found:
         if os.path.isfile(os.path.join(each, "barmap", "gpu", "ring.cuh")):

@@ -5,8 +5,8 @@
 #include "released_gil.hpp"
 
 #include "base/of_thread.hpp"
-#include "gdrapi/boundary.hpp"
-#include "gdrapi/gdrapi.h"
+#include "gdrcopy/library/boundary.hpp"
+#include "gdrcopy/library/gdrapi.h"
 
 #include <barmap/mapping.hpp>
 

@@ -2,7 +2,7 @@
 // The extension module barmap._barmap. What it holds is declared in python/barmap/_barmap.pyi.
 #include "allocator.hpp"
 #include "batches.hpp"
-#include "checkpoint.hpp"
+#include "checkpoint_calls.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
 #include "gdrapi.hpp"

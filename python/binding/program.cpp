@@ -2,8 +2,8 @@
 #include "program.hpp"
 
 #include "base/of_thread.hpp"
-#include "program/execute.hpp"
-#include "program/program.hpp"
+#include "command/execute.hpp"
+#include "command/program.hpp"
 
 #include "released_gil.hpp"
 

@@ -4,7 +4,7 @@
 #include "driver_use.hpp"
 #include "released_gil.hpp"
 
-#include "runtime/runtime.hpp"
+#include "pygpu/runtime/runtime.hpp"
 
 #include <nanobind/nanobind.h>
 

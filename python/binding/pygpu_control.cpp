@@ -2,8 +2,8 @@
 // Device control: each function gives the runtime's status, alone or behind its value.
 #include "pygpu.hpp"
 
-#include "runtime/device_memory.hpp"
-#include "runtime/queue.hpp"
+#include "pygpu/runtime/device_memory.hpp"
+#include "pygpu/runtime/queue.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -3,7 +3,7 @@
 #include "host_buffer.hpp"
 #include "pygpu.hpp"
 
-#include "runtime/device_memory.hpp"
+#include "pygpu/runtime/device_memory.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

@@ -3,8 +3,8 @@
 
 #include "driver_use.hpp"
 
-#include "vkgdr/last_error.hpp"
-#include "vkgdr/vkgdr.h"
+#include "vkgdr/library/last_error.hpp"
+#include "vkgdr/library/vkgdr.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

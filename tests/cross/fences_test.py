@@ -35,8 +35,8 @@ def disassembly(processor):
         print(f"skipped: there is no {triplet}-g++ here")
         sys.exit(77)
     with tempfile.NamedTemporaryFile(suffix=".o") as compiled:
-        subprocess.run([triplet + "-g++", "-std=c++20", "-O2", "-DNDEBUG", f"-I{ROOT}/include",
-                        f"-I{ROOT}/src", "-c", ROOT / "src/transfer/cpu/copy.cpp", "-o", compiled.name], check=True)
+        subprocess.run([triplet + "-g++", "-std=c++20", "-O2", "-DNDEBUG", f"-I{ROOT}/core/include",
+                        f"-I{ROOT}/core/src", f"-I{ROOT}", "-c", ROOT / "core/src/transfer/cpu/copy.cpp", "-o", compiled.name], check=True)
         text = subprocess.run([triplet + "-objdump", "-dr", "--no-show-raw-insn", "--demangle",
                                compiled.name], check=True, capture_output=True, text=True).stdout
     functions = {}

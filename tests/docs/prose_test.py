@@ -14,13 +14,16 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "layout"))
+import rooms  # noqa: E402
+
 PROSELINT = "proselint==0.16.0"
 SKIPPED = 77
 # Those of proselint's checks that suit a manual in British English.
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "misc.phrasal_adjectives", "misc.tense_present",
           "mondegreens", "nonwords", "oxymorons", "redundancy", "skunked_terms")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/**/*.md", "docs/results/README.md",
-             "bench/README.md", "sim/README.md", "src/**/*.md", "tests/README.md", "tests/kernel/*.md", "tests/dropin/**/*.md",
+             *(f"{room}/**/*.md" for room in (*rooms.STANDS_ON, "tests/README.md")),
              "packaging/man/*.roff", "packaging/man/*.3")
 
 

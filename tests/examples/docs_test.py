@@ -13,19 +13,21 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "layout"))
+import rooms as layout_rooms  # noqa: E402
+
 root = pathlib.Path(sys.argv[1]).resolve()
 problems = []
 
 documents = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "sim/*.md", "src/**/*.md", "tests/*.md", "tests/kernel/*.md",
-                "tests/dropin/**/*.md")
+    for pattern in ("*.md", "docs/*.md", "tests/*.md", *(f"{room}/**/*.md" for room in layout_rooms.STANDS_ON))
     for path in root.glob(pattern)
     if path.is_file()
 )
 sources = sorted(
     path
-    for room in ("include", "src", "sim", "python", "tools", "bench", "tests", "scripts", "examples")
+    for room in (*layout_rooms.CODE, "scripts")
     for path in (root / room).rglob("*")
     if path.is_file() and path != pathlib.Path(__file__).resolve()
 )
@@ -71,7 +73,7 @@ def check_paths(document):
     for span in code_spans(text):
         first = span.split("/")[0]
         looks_like_path = re.fullmatch(r"[\w.{},*+/-]+", span) and "/" in span
-        if looks_like_path and first in rooms and not is_there(root, span):
+        if looks_like_path and first in rooms and not is_there(root, span) and not is_there(document.parent, span):
             problem(document, f"names {span}, which is not there")
 
 
@@ -93,7 +95,7 @@ def variables_in(paths):
 
 def options_of_cmake():
     """What a user of CMake may set."""
-    lists = [root / "CMakeLists.txt", *root.glob("packaging/CMakeLists.txt"), root / "packaging/ptx.cmake", *root.glob("src/**/CMakeLists.txt")]
+    lists = [root / "CMakeLists.txt", *root.glob("packaging/CMakeLists.txt"), root / "packaging/ptx.cmake", *root.glob("core/src/**/CMakeLists.txt")]
     pattern = r"(?:\boption\(|\bfind_path\(|\bset\()(BARMAP_[A-Z0-9_]+)\b(?=[^)]*(?:\"|CACHE|REQUIRED))"
     return {name for path in lists for name in re.findall(pattern, text_of(path))}
 
@@ -110,9 +112,9 @@ def check_packages():
 
 
 def check_variables():
-    read_by_library = variables_in(p for p in sources if (root / "src") in p.parents)
+    read_by_library = variables_in(p for p in sources if (root / "core/src") in p.parents)
     options = options_of_cmake()
-    headers = [path for path in sources if root / "include" in path.parents]
+    headers = [path for path in sources if root / "core/include" in path.parents]
     known = variables_in(sources) | options | {
         name
         for path in [root / "CMakeLists.txt", root / "packaging" / "addresses", *headers]
@@ -129,18 +131,18 @@ def check_variables():
     page = root / "docs" / "environment.md"
     documented = set(re.findall(r"`(BARMAP_[A-Z0-9_]+)`", text_of(page)))
     for name in sorted(read_by_library - documented):
-        problem(page, f"does not name the variable {name}, which src/ reads")
-    for name, default in re.findall(r'\{"(BARMAP_\w+)", "([^"]+)",', text_of(root / "src/base/config.cpp")):
+        problem(page, f"does not name the variable {name}, which the library reads")
+    for name, default in re.findall(r'\{"(BARMAP_\w+)", "([^"]+)",', text_of(root / "core/src/base/config.cpp")):
         if f"| `{name}` | {default} |" not in text_of(page):
             problem(page, f"does not have the default of {name}: {default}")
 
 
 def check_subcommands():
     known = {"plot", "help", "version"}  # which the program hands to Python, and what it takes as options
-    for source in sorted((root / "tools").rglob("*.cpp")):
+    for source in sorted((root / "program").rglob("*.cpp")):
         known.update(re.findall(r"\bprogram\s*\.add\(\s*\"([a-z]+)\"", text_of(source)))
     if len(known) < 10:
-        problem(root / "tools", f"its subcommands are not found: {sorted(known)}")
+        problem(root / "program", f"its subcommands are not found: {sorted(known)}")
     named = set()
     for document in documents:
         spans = code_spans(text_of(document)) + re.findall(
@@ -191,7 +193,7 @@ def check_rules():
 def check_workflows():
     """What continuous integration calls is there."""
     for workflow in (root / ".github" / "workflows").glob("*.yml"):
-        for path in re.findall(r"\b(?:scripts|tests|packaging)/[\w./-]+", text_of(workflow)):
+        for path in re.findall(r"(?<![\w/])(?:\w+/)*(?:scripts|tests|packaging)/[\w./-]+", text_of(workflow)):
             if not (root / path).exists():
                 problem(workflow, f"calls {path}, which is not there")
 

@@ -17,7 +17,7 @@ foreach(path ${installed})
     message(SEND_ERROR "${path} is installed without being asked for")
   endif()
 endforeach()
-if(SHIMS)
+if(GDRCOPY OR VKGDR)
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first --component dropins)
 endif()
 file(RENAME ${PREFIX}.first ${PREFIX})
@@ -31,18 +31,23 @@ set(expected
   ${LIBDIR}/pkgconfig/barmap.pc
   share/man/man3/barmap.3 share/man/man3/barmap_device_create.3 share/man/man3/barmap_pin_create.3
   share/man/man3/barmap-signal.3 share/man/man3/barmap_ring_to_gpu_push.3)
-if(SHIMS)
-  set(dropins ${LIBDIR}/barmap-dropins)
-  list(APPEND expected ${LIBDIR}/libbarmap-memcpy.so ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1
-    ${dropins}/lib/cmake/barmap/vkgdrTargets.cmake ${dropins}/include/vkgdr.h
-    ${dropins}/lib/libgdrapi.so ${dropins}/lib/libgdrapi.so.2
+set(dropins ${LIBDIR}/barmap-dropins)
+if(PRELOAD)
+  list(APPEND expected ${LIBDIR}/libbarmap-memcpy.so)
+endif()
+if(VKGDR)
+  list(APPEND expected ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1
+    ${dropins}/lib/cmake/barmap/vkgdrTargets.cmake ${dropins}/include/vkgdr.h)
+endif()
+if(GDRCOPY)
+  list(APPEND expected ${dropins}/lib/libgdrapi.so ${dropins}/lib/libgdrapi.so.2
     ${dropins}/include/gdrapi.h ${dropins}/include/gdrconfig.h
     ${dropins}/share/man/man3/gdrapi.3 ${dropins}/share/man/man3/gdr_pin_buffer.3)
 endif()
-if(TOOLS)
+if(PROGRAM)
   list(APPEND expected ${BINDIR}/barmap share/man/man1/barmap.1 share/man/man1/barmap-lat.1 share/man/man1/barmap-run.1 share/bash-completion/completions/barmap
     share/zsh/site-functions/_barmap share/fish/vendor_completions.d/barmap.fish)
-  if(SHIMS)
+  if(GDRCOPY)
     list(APPEND expected ${dropins}/libexec/barmap/validate)
     foreach(program sanity copybw copylat apiperf pplat validate)
       list(APPEND expected ${dropins}/bin/gdrcopy_${program}

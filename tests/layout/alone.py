@@ -22,12 +22,14 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOMS = ("include", "src", "shims", "sim", "tools", "plugins", "python")
+import rooms
+
+ROOMS = (*rooms.CORE, "nvidia", *rooms.SATELLITES)
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 # Headers of other projects that a machine may lack, by the package that has them.
 OPTIONAL = {"Python.h": "Python's headers", "nanobind/": "nanobind", "backend/": "NIXL's headers",
             "vulkan/": "Vulkan's headers"}
-# Sources of src/transfer/cpu that are built for Arm only.
+# Sources of core/src/transfer/cpu that are built for Arm only.
 OF_ARM = {"ls64.cpp", "neon.cpp"}
 
 
@@ -50,8 +52,8 @@ class outcome:
     skipped: list[str] = field(default_factory=list)
 
 
-def files_of(root: Path, *suffixes: str, rooms=ROOMS) -> list[Path]:
-    return sorted(path for room in rooms for path in (root / room).rglob("*") if path.suffix in suffixes)
+def files_of(root: Path, *suffixes: str, chosen=ROOMS) -> list[Path]:
+    return sorted(path for room in chosen for path in rooms.files_in(root / room, *suffixes))
 
 
 def flags_of(command: str) -> tuple[tuple[str, ...], str]:
@@ -93,7 +95,7 @@ def flags_for_python(root: Path) -> tuple[str, ...]:
                               check=False)
     if nanobind.returncode == 0:
         flags.append(f"-isystem{nanobind.stdout.strip()}")
-    return (*flags, *(f"-I{root / each}" for each in ("include", "src", "shims", "python", "tools")))
+    return (*flags, *(f"-I{root / each}" for each in (*rooms.CORE, ".", "python", "program")))
 
 
 def nearest(file: Path, known: dict) -> tuple[str, ...]:
@@ -128,20 +130,20 @@ def sources_and_headers(root: Path, tree: Path | None) -> tuple[list[unit], list
     """All files; without a build tree those of the Python extension."""
     known = {path: value for path, value in (compiled_files(tree) if tree else {}).items()
              if any(path.is_relative_to(root / room) for room in ROOMS)}
-    rooms = ROOMS if tree else ("python",)
+    chosen = ROOMS if tree else rooms.EXTENSION
     for_python = flags_for_python(root)
 
     def unit_of(path: Path, language: str) -> unit:
         if path in known:
             return unit(path, known[path][0], language, known[path][1])
-        if path.is_relative_to(root / "python"):
+        if any(path.is_relative_to(root / room) for room in rooms.EXTENSION):
             return unit(path, for_python, language)
         return unit(path, nearest(path, known), language)
-    sources = [unit_of(path, "c" if path.suffix == ".c" else "c++") for path in files_of(root, ".cpp", ".c", rooms=rooms)]
-    headers = [unit_of(path, "c++") for path in files_of(root, ".hpp", ".h", rooms=rooms)]
+    sources = [unit_of(path, "c" if path.suffix == ".c" else "c++") for path in files_of(root, ".cpp", ".c", chosen=chosen)]
+    headers = [unit_of(path, "c++") for path in files_of(root, ".hpp", ".h", chosen=chosen)]
     if tree:
-        headers += [unit_of(path, "c++") for path in files_of(root, ".cuh", rooms=("include",))]  # the CPU's side of them
-        headers += [unit_of(path, "c") for path in files_of(root, ".h", rooms=("include",))]
+        headers += [unit_of(path, "c++") for path in files_of(root, ".cuh", chosen=("core/include",))]  # the CPU's side of them
+        headers += [unit_of(path, "c") for path in files_of(root, ".h", chosen=("core/include",))]
     return sources, headers
 
 

@@ -44,8 +44,8 @@ class TheLook(unittest.TestCase):
         self.root = Path(folder.name)
         self.tree = self.root / "build"
         self.tree.mkdir()
-        self.write("src/good.hpp", "#pragma once\n#include <cstdint>\ninline std::uint8_t good() { return {}; }\n")
-        self.write("src/good.cpp", '// why\n#include "good.hpp"\nstd::uint8_t other() { return good(); }\n')
+        self.write("core/src/good.hpp", "#pragma once\n#include <cstdint>\ninline std::uint8_t good() { return {}; }\n")
+        self.write("core/src/good.cpp", '// why\n#include "good.hpp"\nstd::uint8_t other() { return good(); }\n')
         self.build()
 
     def write(self, name: str, text: str) -> Path:
@@ -57,7 +57,7 @@ class TheLook(unittest.TestCase):
     def build(self, *sources: str, objects: bool = False):
         """A build tree that compiles these sources; with objects, has compiled them."""
         entries = []
-        for source in sources or ("src/good.cpp",):
+        for source in sources or ("core/src/good.cpp",):
             output = source.replace("/", ".") + ".o"
             entries.append({"directory": str(self.tree), "file": str(self.root / source),
                             "command": f"c++ -I{self.root}/src -DSET=1 -std=c++20 -O2 -o {output} -c {source}"})
@@ -78,35 +78,35 @@ class TheLook(unittest.TestCase):
         self.expect_failures()
 
     def test_a_source_that_needs_another(self):
-        self.write("src/needs.cpp", "std::uint8_t a;\n")
-        self.expect_failures("src/needs.cpp, ")
+        self.write("core/src/needs.cpp", "std::uint8_t a;\n")
+        self.expect_failures("core/src/needs.cpp, ")
 
     def test_a_header_that_needs_another(self):
-        self.write("src/needs.hpp", "#pragma once\ninline std::uint8_t a;\n")
-        self.write("include/barmap/public.hpp", "#pragma once\n#include <cstddef>\ninline std::uint8_t a;\n")
-        self.write("include/barmap/gpu/public.cuh", "#pragma once\ninline std::uint8_t a;\n")
-        self.expect_failures("include/barmap/public.hpp, ", "src/needs.hpp, ", "include/barmap/gpu/public.cuh, ")
+        self.write("core/src/needs.hpp", "#pragma once\ninline std::uint8_t a;\n")
+        self.write("core/include/barmap/public.hpp", "#pragma once\n#include <cstddef>\ninline std::uint8_t a;\n")
+        self.write("core/include/barmap/gpu/public.cuh", "#pragma once\ninline std::uint8_t a;\n")
+        self.expect_failures("core/include/barmap/public.hpp, ", "core/src/needs.hpp, ", "core/include/barmap/gpu/public.cuh, ")
 
     def test_a_header_that_a_source_includes_second(self):
-        self.write("src/needs.hpp", "#pragma once\ninline std::uint8_t a;\n")
-        self.write("src/needs.cpp", '#include <cstdint>\n#include "needs.hpp"\n')
-        self.expect_failures("src/needs.hpp, ")
+        self.write("core/src/needs.hpp", "#pragma once\ninline std::uint8_t a;\n")
+        self.write("core/src/needs.cpp", '#include <cstdint>\n#include "needs.hpp"\n')
+        self.expect_failures("core/src/needs.hpp, ")
 
     def test_a_header_behind_a_definition(self):
-        self.write("src/needs.hpp", "#pragma once\nWANTED int a;\n")
-        self.write("src/needs.cpp", '#define WANTED inline\n#include "needs.hpp"\n')
-        self.expect_failures("src/needs.hpp, ")
+        self.write("core/src/needs.hpp", "#pragma once\nWANTED int a;\n")
+        self.write("core/src/needs.cpp", '#define WANTED inline\n#include "needs.hpp"\n')
+        self.expect_failures("core/src/needs.hpp, ")
 
     def test_a_header_that_may_not_be_included_twice(self):
-        self.write("src/twice.hpp", "struct twice {};\n")
-        self.expect_failures("src/twice.hpp, ")
+        self.write("core/src/twice.hpp", "struct twice {};\n")
+        self.expect_failures("core/src/twice.hpp, ")
 
     def test_a_warning(self):
-        self.write("src/warns.hpp", "#pragma once\ninline int f(int unused) { return 0; }\n")
-        self.expect_failures("src/warns.hpp, ")
+        self.write("core/src/warns.hpp", "#pragma once\ninline int f(int unused) { return 0; }\n")
+        self.expect_failures("core/src/warns.hpp, ")
 
     def test_a_public_header_that_is_not_c(self):
-        self.write("include/barmap/c.h", "#ifndef C_H\n#define C_H\n#include <stddef.h>\nstruct one {}; one f(void);\n#endif\n")
+        self.write("core/include/barmap/c.h", "#ifndef C_H\n#define C_H\n#include <stddef.h>\nstruct one {}; one f(void);\n#endif\n")
         failed = self.look().failed
         self.assertEqual(1, len(failed), failed)
         self.assertIn(" as c: ", failed[0])
@@ -115,28 +115,28 @@ class TheLook(unittest.TestCase):
         self.assertEqual(1, self.look().asked)
 
     def test_what_this_compiler_has_built_is_not_compiled_again(self):
-        self.build("src/good.cpp", objects=True)
+        self.build("core/src/good.cpp", objects=True)
         self.assertEqual(0, self.look().asked)
         self.assertEqual(1, self.look(makes_the_tree=False).asked)
 
     def test_an_older_object_shows_nothing(self):
-        self.build("src/good.cpp", objects=True)
-        source = self.write("src/good.cpp", "std::uint8_t a;\n")
+        self.build("core/src/good.cpp", objects=True)
+        source = self.write("core/src/good.cpp", "std::uint8_t a;\n")
         os.utime(source, (source.stat().st_mtime + 10,) * 2)
-        self.expect_failures("src/good.cpp, ")
+        self.expect_failures("core/src/good.cpp, ")
 
     def test_files_that_are_built_together_are_compiled_alone(self):
-        self.write("src/first.cpp", "#include <cstdint>\n")
-        needs = self.write("src/needs.cpp", "std::uint8_t a;\n")
+        self.write("core/src/first.cpp", "#include <cstdint>\n")
+        needs = self.write("core/src/needs.cpp", "std::uint8_t a;\n")
         self.write("build/Unity/unity_0_cxx.cxx",
                    f'#include "{self.root}/src/first.cpp"\n#include "{needs}"\n')
         self.build("build/Unity/unity_0_cxx.cxx", objects=True)
-        self.expect_failures("src/needs.cpp, ")
+        self.expect_failures("core/src/needs.cpp, ")
 
     def test_what_another_project_must_bring_is_left_out(self):
-        self.write("plugins/p/plugin.cpp", "#include <backend/backend_engine.h>\n")
-        self.write("plugins/p/lost.cpp", "#include <lost/lost.h>\n")
-        self.expect_failures("plugins/p/lost.cpp, ")
+        self.write("inference/nixl/plugin.cpp", "#include <backend/backend_engine.h>\n")
+        self.write("inference/nixl/lost.cpp", "#include <lost/lost.h>\n")
+        self.expect_failures("inference/nixl/lost.cpp, ")
         self.assertEqual(1, len(self.look().skipped))
 
     def test_the_extension_needs_no_tree(self):

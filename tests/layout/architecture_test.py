@@ -31,151 +31,156 @@ class TheTree(unittest.TestCase):
 
 # For each rule, files that keep it and files that break it.
 GOOD = {
-    "src/api/device.cpp": LICENCE + '#include "base/calls.hpp"\nvoid f() { os::current().mmap(0); open(1); }\n'
+    "core/src/api/device.cpp": LICENCE + '#include "base/calls.hpp"\nvoid f() { os::current().mmap(0); open(1); }\n'
                       '// ::mmap(a comment) "rm"\n',
-    "src/base/calls.cpp": LICENCE + "#include <sys/mman.h>\nauto a = ::open(b, c); auto d = ::mmap(e);\n",
-    "src/base/config.cpp": LICENCE + '#include "base/fd.hpp"\nauto a = secure_getenv("A");\n',
-    "src/base/error.cpp": LICENCE + "#include <barmap/error.hpp>\n",
-    "src/base/log.cpp": LICENCE + '#include "base/log.hpp"\n',
-    "src/driver/cuda/driver_api.cpp": LICENCE + '#include "base/config.hpp"\nauto a = symbol("cuInit");\n',
-    "src/driver/cuda/driver_api.hpp": LICENCE + '#pragma once\n'
+    "core/src/base/calls.cpp": LICENCE + "#include <sys/mman.h>\nauto a = ::open(b, c); auto d = ::mmap(e);\n",
+    "core/src/base/config.cpp": LICENCE + '#include "base/fd.hpp"\nauto a = secure_getenv("A");\n',
+    "core/src/base/error.cpp": LICENCE + "#include <barmap/error.hpp>\n",
+    "core/src/base/log.cpp": LICENCE + '#include "base/log.hpp"\n',
+    "core/src/driver/cuda/driver_api.cpp": LICENCE + '#include "base/config.hpp"\nauto a = symbol("cuInit");\n',
+    "core/src/driver/cuda/driver_api.hpp": LICENCE + '#pragma once\n'
                                '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())\n'
                                '#define BARMAP_CUDA_OTHER_FUNCTIONS(X) X(mem_free, "cuMemFree", ())\n',
-    "src/driver/cuda/memory.cpp": LICENCE + "int a = cu.init();\nstruct chunk {\n};\n",
-    "src/driver/cuda/host_registration.cpp": LICENCE + "int a = cu.mem_host_register(b, c, portable);\n",
-    "src/map/registry.cpp": LICENCE + '#include "map/backend.hpp"\nauto a = "rm";\n',
-    "src/driver/rm/rm_abi.hpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
-    "src/map/rm/rm.cpp": LICENCE + '#include "driver/rm/rm_abi.hpp"\n#include "base/fd.hpp"\n',
-    "src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
-    "include/barmap/device.hpp": LICENCE + "#pragma once\n/// @file\n/// GPUs.\nnamespace barmap { struct device {}; }\n",
-    "src/base/of_thread.hpp": LICENCE + "#pragma once\nstatic thread_local owned here;\n",
-    "src/base/thread.cpp": LICENCE + "running_ = std::thread(body);\n",
-    "shims/vkgdr/last_error.cpp": LICENCE + "constinit thread_local text latest{};\nconstinit thread_local bool a = false;\n"
+    "core/src/driver/cuda/memory.cpp": LICENCE + "int a = cu.init();\nstruct chunk {\n};\n",
+    "core/src/driver/cuda/host_registration.cpp": LICENCE + "int a = cu.mem_host_register(b, c, portable);\n",
+    "core/src/map/registry.cpp": LICENCE + '#include "map/backend.hpp"\nauto a = "rm";\n',
+    "nvidia/rm.hpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
+    "core/src/map/rm/rm.cpp": LICENCE + '#include "nvidia/rm.hpp"\n#include "base/fd.hpp"\n',
+    "core/src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
+    "core/include/barmap/device.hpp": LICENCE + "#pragma once\n/// @file\n/// GPUs.\nnamespace barmap { struct device {}; }\n",
+    "core/src/base/of_thread.hpp": LICENCE + "#pragma once\nstatic thread_local owned here;\n",
+    "core/src/base/thread.cpp": LICENCE + "running_ = std::thread(body);\n",
+    "vkgdr/library/last_error.cpp": LICENCE + "constinit thread_local text latest{};\nconstinit thread_local bool a = false;\n"
                                   "static_assert(std::is_trivially_destructible_v<text>);\n"
                                   "std::this_thread::yield(); std::thread::id b;\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
-    "src/base/fd.hpp": LICENCE + "#pragma once\nint a;\n",
-    "tools/lat/lat.cpp": LICENCE + '#include "lat/lat.hpp"\n#include "base/fd.hpp"\n',
-    "tools/lat/lat.hpp": LICENCE + "#pragma once\nint a;\n",
-    architecture.ALLOWED_INSIDE: "# As yet:\ntools/lat/lat.cpp base/fd.hpp\n",
+    "core/src/base/fd.hpp": LICENCE + "#pragma once\nint a;\n",
+    "program/lat/lat.cpp": LICENCE + '#include "lat/lat.hpp"\n#include "base/fd.hpp"\n',
+    "program/lat/lat.hpp": LICENCE + "#pragma once\nint a;\n",
+    architecture.ALLOWED_INSIDE: "# As yet:\nprogram/lat/lat.cpp base/fd.hpp\n",
     "CMakeLists.txt": 'set(flags "-O2") # not -O3\n',
-    "tools/long.ptx": LICENCE + "\n" * architecture.MOST_LINES,
+    "program/long.ptx": LICENCE + "\n" * architecture.MOST_LINES,
 }
 PLANTED = {
     "system_calls_outside_base": {
-        "src/api/mapping.cpp": LICENCE + "void f() { ::munmap(a, b); }\n",
-        "src/api/pin.cpp": LICENCE + "void f() { mmap(a, b); }\n",
-        "src/gpu/open_devices.cpp": LICENCE + "int a = ::open(b, c);\n",
-        "src/transfer/cpu/cpu.cpp": LICENCE + "#include <dlfcn.h>\n",
-        "src/driver/rm/client.cpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
-        "src/map/vulkan/loader.cpp": LICENCE + "auto a = dlopen(b, c);\n",
+        "core/src/api/mapping.cpp": LICENCE + "void f() { ::munmap(a, b); }\n",
+        "core/src/api/pin.cpp": LICENCE + "void f() { mmap(a, b); }\n",
+        "core/src/gpu/open_devices.cpp": LICENCE + "int a = ::open(b, c);\n",
+        "core/src/transfer/cpu/cpu.cpp": LICENCE + "#include <dlfcn.h>\n",
+        "core/src/driver/rm/client.cpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
+        "core/src/map/vulkan/loader.cpp": LICENCE + "auto a = dlopen(b, c);\n",
     },
     "environment_outside_config": {
-        "src/transfer/cpu/routines.cpp": LICENCE + 'auto a = std::getenv("A");\n',
-        "shims/gdrapi/session.cpp": LICENCE + 'auto a = ::secure_getenv("A");\n',
+        "core/src/transfer/cpu/routines.cpp": LICENCE + 'auto a = std::getenv("A");\n',
+        "gdrcopy/library/session.cpp": LICENCE + 'auto a = ::secure_getenv("A");\n',
         "python/binding/module.cpp": LICENCE + "auto a = environ;\n",
     },
     "driver_symbols_outside_cuda": {
-        "src/api/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
-        "src/api/pin.cpp": LICENCE + "int a = cuMemAlloc(b);\n",
+        "core/src/api/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
+        "core/src/api/pin.cpp": LICENCE + "int a = cuMemAlloc(b);\n",
     },
     "driver_functions_in_the_wrong_group": {
-        "src/driver/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())'
+        "core/src/driver/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())'
                                              ' X(mem_free, "cuMemFree", ())\n',
     },
     "host_memory_registered_otherwise": {
-        "src/api/host_buffer.cpp": LICENCE + "int a = cu.mem_host_register(b, c, portable | read_only);\n",
-        "python/runtime/hip.cpp": LICENCE + "int a = library.host_register(b, c, 0);\n",
-        "plugins/nixl/place.cpp": LICENCE + "int a = cuMemHostRegister(b, c, 8);\n",
+        "core/src/api/host_buffer.cpp": LICENCE + "int a = cu.mem_host_register(b, c, portable | read_only);\n",
+        "pygpu/runtime/hip.cpp": LICENCE + "int a = library.host_register(b, c, 0);\n",
+        "inference/nixl/place.cpp": LICENCE + "int a = cuMemHostRegister(b, c, 8);\n",
     },
     "vulkan_headers_outside_vulkan": {
-        "src/api/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
-        "tools/info/info.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
+        "core/src/api/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
+        "program/info/info.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
     },
     "backends_named_outside_the_list": {
-        "src/api/device.cpp": LICENCE + 'bool a = name == "rm";\n',
-        "src/api/pin.cpp": LICENCE + '#include "map/vulkan/session.hpp"\n',
-        "src/api/mapping.cpp": LICENCE + "auto a = make_rm(gpu);\n",
-        "src/map/backend_slot.cpp": LICENCE + "auto a = vulkan::client();\n",
+        "core/src/api/device.cpp": LICENCE + 'bool a = name == "rm";\n',
+        "core/src/api/pin.cpp": LICENCE + '#include "map/vulkan/session.hpp"\n',
+        "core/src/api/mapping.cpp": LICENCE + "auto a = make_rm(gpu);\n",
+        "core/src/map/backend_slot.cpp": LICENCE + "auto a = vulkan::client();\n",
     },
     "includes_upwards": {
-        "src/base/fd.cpp": LICENCE + '#include "driver/cuda/types.hpp"\n',
-        "src/driver/cuda/nonce.cpp": LICENCE + '#include "map/backend.hpp"\n',
-        "src/transfer/cpu/copy.cpp": LICENCE + '#include "driver/cuda/types.hpp"\n',
-        "src/transfer/copy_methods.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
-        "src/driver/rm/client.cpp": LICENCE + "#include <barmap/device.hpp>\n",
-        "src/driver/rm/uvm.cpp": LICENCE + "#include <barmap/copy.hpp>\n",
-        "src/gpu/open_devices.cpp": LICENCE + "#include <barmap/device.hpp>\n",
-        "src/map/scratch.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
-        "src/map/vulkan/functions.cpp": LICENCE + '#include "map/rm/ipc_handle.hpp"\n',
-        "src/signal/arena.cpp": LICENCE + '#include "transfer/copy_methods.hpp"\n',
-        "include/barmap/pin.hpp": LICENCE + '#include "base/fd.hpp"\n',
+        "core/src/base/fd.cpp": LICENCE + '#include "nvidia/cuda.hpp"\n',
+        "core/src/driver/cuda/nonce.cpp": LICENCE + '#include "map/backend.hpp"\n',
+        "core/src/transfer/cpu/copy.cpp": LICENCE + '#include "nvidia/cuda.hpp"\n',
+        "core/src/transfer/copy_methods.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
+        "core/src/driver/rm/client.cpp": LICENCE + "#include <barmap/device.hpp>\n",
+        "core/src/driver/rm/uvm.cpp": LICENCE + "#include <barmap/copy.hpp>\n",
+        "core/src/gpu/open_devices.cpp": LICENCE + "#include <barmap/device.hpp>\n",
+        "core/src/map/scratch.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
+        "core/src/map/vulkan/functions.cpp": LICENCE + '#include "map/rm/ipc_handle.hpp"\n',
+        "core/src/signal/arena.cpp": LICENCE + '#include "transfer/copy_methods.hpp"\n',
+        "core/include/barmap/pin.hpp": LICENCE + '#include "base/fd.hpp"\n',
+    },
+    "products_that_include_upwards": {
+        "core/src/map/registry.cpp": LICENCE + '#include "../../../program/lat/lat.hpp"\n',
+        "nvidia/rm.hpp": LICENCE + '#pragma once\n#include "base/fd.hpp"\n',
+        "program/lat/lat.cpp": LICENCE + '#include "python/tool.hpp"\n#include "vkgdr/library/last_error.cpp"\n',
     },
     "includes_of_src_from_outside": {
         "sim/world.cpp": LICENCE + '#include "base/fd.hpp"\n',
-        "tools/lat/lat.hpp": LICENCE + '#pragma once\n#include "../../src/driver/rm/rm_abi.hpp"\n',
-        "tools/lat/lat.cpp": LICENCE,
+        "program/lat/lat.hpp": LICENCE + '#pragma once\n#include "../../core/src/base/fd.hpp"\n',
+        "program/lat/lat.cpp": LICENCE,
     },
-    "loose_files": {"src/choice.cpp": LICENCE},
+    "loose_files": {"core/src/choice.cpp": LICENCE},
     "one_name_in_two_rooms": {
-        "src/gpu/calls.hpp": LICENCE,
-        "src/map/scratch.hpp": LICENCE + "struct chunk {\n};\n",
-        "src/signal/ring.cpp": LICENCE + "class chunk final : public base<chunk> {\n",
+        "core/src/gpu/calls.hpp": LICENCE,
+        "core/src/map/scratch.hpp": LICENCE + "struct chunk {\n};\n",
+        "core/src/signal/ring.cpp": LICENCE + "class chunk final : public base<chunk> {\n",
     },
-    "long_files": {"tests/unit/long_test.cpp": LICENCE + "\n" * architecture.MOST_LINES},
+    "long_files": {"core/tests/unit/long_test.cpp": LICENCE + "\n" * architecture.MOST_LINES},
     "files_without_licence": {
-        "src/api/pin.cpp": "int a;\n",
+        "core/src/api/pin.cpp": "int a;\n",
         "tests/empty.cpp": "",
-        "tools/kernels.ptx": ".version 6.4\n",
+        "program/kernels.ptx": ".version 6.4\n",
         "python/tool.py": "#!/usr/bin/env python3\nimport os\n",
     },
     "headers_without_guard": {
-        "tests/fake/once.hpp": LICENCE + "struct twice {};\n",
-        "include/barmap/c.h": LICENCE + "#ifndef BARMAP_C_H\n#define BARMAP_D_H\n",
+        "core/tests/fake/once.hpp": LICENCE + "struct twice {};\n",
+        "core/include/barmap/c.h": LICENCE + "#ifndef BARMAP_C_H\n#define BARMAP_D_H\n",
     },
     "levels_of_optimisation": {
         "CMakePresets.json": '{"CMAKE_CXX_FLAGS_RELEASE": "-O3"}\n',
         "pyproject.toml": 'CMAKE_CXX_FLAGS_RELEASE = "-Og -DNDEBUG"\n',
-        "src/CMakeLists.txt": "target_compile_options(a PRIVATE -O3)\n",
+        "core/src/CMakeLists.txt": "target_compile_options(a PRIVATE -O3)\n",
         "packaging/wheel/build": 'cmake+=("-DCMAKE_CXX_FLAGS_RELEASE=-Oz -DNDEBUG")\n',
     },
     "actions_by_tag": {
         ".github/workflows/docs.yml": "      - uses: actions/checkout@v4\n",
     },
     "tests_that_nobody_builds": {
-        "tests/unit/lost_test.cpp": LICENCE,
+        "core/tests/unit/lost_test.cpp": LICENCE,
     },
     "comments_of_namespaces": {
-        "include/barmap/report.hpp": LICENCE + "/// What info prints,\n/// and why.\nnamespace barmap::inline v {\n",
+        "core/include/barmap/report.hpp": LICENCE + "/// What info prints,\n/// and why.\nnamespace barmap::inline v {\n",
     },
     "thread_locals_with_destructors": {
-        "src/api/device.cpp": LICENCE + "static thread_local std::map<int, int> known;\n",
-        "src/api/pin.cpp": LICENCE + "constinit thread_local text latest{};\n",
-        "shims/gdrapi/session.cpp": LICENCE + "thread_local bool a;\n",
-        "plugins/nixl/engine.cpp": LICENCE + "thread_local owned b;\n",
+        "core/src/api/device.cpp": LICENCE + "static thread_local std::map<int, int> known;\n",
+        "core/src/api/pin.cpp": LICENCE + "constinit thread_local text latest{};\n",
+        "gdrcopy/library/session.cpp": LICENCE + "thread_local bool a;\n",
+        "inference/nixl/engine.cpp": LICENCE + "thread_local owned b;\n",
         "python/binding/module.cpp": LICENCE + "static thread_local std::string text;\n",
-        "python/runtime/runtime.cpp": LICENCE + "constinit thread_local state here;\n",
+        "pygpu/runtime/runtime.cpp": LICENCE + "constinit thread_local state here;\n",
     },
     "protection_taken_away": {
-        "src/base/library_ioctls.cpp": LICENCE + "int a = current().mprotect(b, c, PROT_READ);\n",
+        "core/src/base/library_ioctls.cpp": LICENCE + "int a = current().mprotect(b, c, PROT_READ);\n",
     },
     "gpu_0_for_the_current_one": {
-        "src/gpu/open_devices.cpp": LICENCE + "auto a = cuda::current_ordinal().value_or(0);\n",
-        "shims/vkgdr/vkgdr.cpp": LICENCE + "auto a = barmap::device::open(0);\n",
+        "core/src/gpu/open_devices.cpp": LICENCE + "auto a = cuda::current_ordinal().value_or(0);\n",
+        "vkgdr/library/vkgdr.cpp": LICENCE + "auto a = barmap::device::open(0);\n",
         "python/barmap/_ring.py": "# SPDX-License-Identifier: MIT\ndef ring(slots, *, device: int = 0, name=None): ...\n",
-        "plugins/nixl/engine.cpp": LICENCE + "void pin(int bytes, int gpu = 0);\n",
+        "inference/nixl/engine.cpp": LICENCE + "void pin(int bytes, int gpu = 0);\n",
     },
     "threads_that_take_signals": {
-        "src/api/device.cpp": LICENCE + "std::thread([] {}).detach();\n",
-        "src/base/log.cpp": LICENCE + "std::jthread a(b);\n",
-        "shims/gdrapi/session.cpp": LICENCE + "auto a = std::async(b);\n",
-        "plugins/nixl/engine.cpp": LICENCE + "std::unique_ptr<std::thread> a;\n",
+        "core/src/api/device.cpp": LICENCE + "std::thread([] {}).detach();\n",
+        "core/src/base/log.cpp": LICENCE + "std::jthread a(b);\n",
+        "gdrcopy/library/session.cpp": LICENCE + "auto a = std::async(b);\n",
+        "inference/nixl/engine.cpp": LICENCE + "std::unique_ptr<std::thread> a;\n",
         "python/binding/restore_thread.c": LICENCE + "int a = pthread_create(b, 0, c, 0);\n",
     },
     "names_that_say_nothing": {
-        "src/utils/fd.cpp": LICENCE,
+        "core/src/utils/fd.cpp": LICENCE,
         "tests/common.hpp": LICENCE,
-        "tools/string_util.cpp": LICENCE,
+        "program/string_util.cpp": LICENCE,
     },
 }
 
@@ -185,8 +190,10 @@ class ThePlaces(unittest.TestCase):
 
     def test_what_the_rules_look_at_is_there(self):
         code = Path(architecture.__file__).read_text()
-        named = set(re.findall(r'\broot / "([^"]+)"', code)) | set(architecture.CODE_ROOMS)
-        named |= {f"src/{room}" for room in architecture.ROOMS}
+        named = set(re.findall(r'\broot / "([^"]+)"', code)) | {*architecture.rooms.CODE, *architecture.rooms.SATELLITES,
+                                                                 *architecture.rooms.INCLUDED_FROM}
+        named |= {f"{product}/README.md" for product in architecture.rooms.STANDS_ON}
+        named |= {f"core/src/{room}" for room in architecture.ROOMS}
         for rooms in re.findall(r'\bfor (?:room|name) in \(([^()]*)\)', code):
             named.update(re.findall(r'"([^"]+)"', rooms))
         within_src = {"api", "gpu", "map"}
@@ -200,9 +207,11 @@ class ThePlaces(unittest.TestCase):
             code = (ROOT / name).read_text()
             for listed in re.findall(r"^(?:FOLDERS|ROOMS|DOCUMENTS) = [(\[]([^)\]]*)|^ +for (?:pattern|room) in \(([^)]*)\)", code, re.M):
                 for pattern in re.findall(r'"([^"]+)"', "".join(listed)):
+                    if "{room}" in pattern:  # of rooms.py, which are looked at above
+                        continue
                     seen += 1
                     self.assertTrue(any(ROOT.glob(pattern)), f"{name} looks at {pattern}")
-        self.assertGreater(seen, 30)
+        self.assertGreater(seen, 20)
 
 
 class TheRules(unittest.TestCase):

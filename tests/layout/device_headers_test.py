@@ -79,7 +79,7 @@ template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
 """
 
 # What each operation on words is made of, for CUDA and for HIP. Of what they are put together to, the order is
-# tested on the CPU (tests/contract/memory_order_test.cpp), but for what differs for CUDA.
+# tested on the CPU (core/tests/contract/memory_order_test.cpp), but for what differs for CUDA.
 OPERATIONS = {
     "at[8] = load_acquire(at);": ("ld.acquire.sys.u64", "load acquire"),
     "at[8] = load_relaxed(at);": ("ld.relaxed.sys.u64", "load monotonic"),
@@ -248,5 +248,5 @@ class DeviceHeaders(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    DeviceHeaders.include = Path(sys.argv.pop(1)).resolve() / "include"
+    DeviceHeaders.include = Path(sys.argv.pop(1)).resolve() / "core/include"
     unittest.main()

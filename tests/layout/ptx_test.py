@@ -14,10 +14,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-RING = "tools/ring/ring_kernels.cu"
-STEP = "src/signal/step_kernels.cu"
-SIGNAL = "tests/gpu/signal_kernels.cu"
-COMMITTED = ("src/signal/step_kernels.ptx", "tools/batch/batch_kernels.ptx", "tools/bench/gpu_kernels.ptx")
+RING = "kernels/ring_kernels.cu"
+STEP = "core/src/signal/step_kernels.cu"
+SIGNAL = "core/tests/gpu/signal_kernels.cu"
+COMMITTED = ("core/src/signal/step_kernels.ptx", "kernels/batch_kernels.ptx", "kernels/gpu_kernels.ptx")
 COMPILERS = ("clang++", *(f"clang++-{number}" for number in range(14, 30)), "nvcc", "/usr/local/cuda/bin/nvcc")
 
 # By the generator: the program that it needs.
@@ -27,6 +27,7 @@ PROJECT = """cmake_minimum_required(VERSION 3.22)
 project(kernels CXX)
 include({root}/packaging/ptx.cmake)
 add_library(kernels STATIC kernels.cpp)
+target_include_directories(kernels PRIVATE ${{CMAKE_CURRENT_BINARY_DIR}})
 barmap_find_ptx_compiler()
 barmap_make_ptx(kernels below/kernels.cu)
 """
@@ -81,8 +82,8 @@ class Ptx(unittest.TestCase):
         same = [texts[STEP] for texts in self.made.values() if f"with {wanted} " in texts[STEP]]
         if not same:
             self.skipTest(f"the PTX was made with {wanted}, which is not here or does not know NVIDIA's GPUs")
-        self.assertEqual(committed, same[0], "make it again: cmake -D COMPILER=clang++ -D SOURCE=src/signal/step_kernels.cu "
-                         "-D OUTPUT=src/signal/step_kernels.ptx -P packaging/make_ptx.cmake")
+        self.assertEqual(committed, same[0], "make it again: cmake -D COMPILER=clang++ -D SOURCE=core/src/signal/step_kernels.cu "
+                         "-D OUTPUT=core/src/signal/step_kernels.ptx -P packaging/make_ptx.cmake")
 
     def test_is_for_every_gpu_and_driver_that_is_supported(self):
         for name, text in self.every():

@@ -9,9 +9,11 @@ import re
 import sys
 from pathlib import Path
 
+import rooms
+
 ROOT = Path(sys.argv[1])
-CONFIG = ROOT / "src/base"
-FOLDERS = ("src", "shims", "plugins", "sim", "tools", "bench", "python", "examples", "scripts", "packaging", "tests")
+CONFIG = ROOT / "core/src/base"
+FOLDERS = (*rooms.CODE, "scripts", "packaging")
 NAME = r"(BARMAP_[A-Z][A-Z0-9_]*)"
 READS = {
     ".cpp .hpp .c .h .cu .cuh": rf'(?:getenv|environment|text_of|_setting)\([^;"]*"{NAME}"|variable = "{NAME}"',
@@ -42,10 +44,10 @@ def main():
                 for name in read_in(path):
                     read.setdefault(name, path.relative_to(ROOT))
     problems = [f"{path}: reads {name}, which the library would warn of: add it to "
-                "src/base/unknown_variables.cpp"
+                "core/src/base/unknown_variables.cpp"
                 for name, path in read.items()
                 if name not in table | others and not name.startswith("BARMAP_TEST_")]
-    problems += [f"src/base/unknown_variables.cpp: nothing reads {name}"
+    problems += [f"core/src/base/unknown_variables.cpp: nothing reads {name}"
                  for name in sorted(others - set(read))]
     page = "packaging/man/barmap.roff"  # tests/examples/docs_test.py looks at docs/environment.md
     text = (ROOT / page).read_text()

@@ -3,24 +3,28 @@
 
 import hashlib
 import random
+import sys
 from collections import Counter
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "layout"))
+import rooms  # noqa: E402
 
 import cpp_mutants
 import python_mutants
 from mutant import Mutant
 
-# All code of ours but the programs in tools.
-FOLDERS = ("src", "shims", "plugins", "include/barmap", "python")
+# All code of ours but the programs.
+FOLDERS = ("core/src", *rooms.LIBRARIES, "core/include/barmap", *rooms.EXTENSION)
 # Folders and files that are tried unless others are named. What else is public rebuilds nearly everything.
 SIGNALS = ("arena", "byte_ring", "ring", "rpc", "shared_signal", "signal", "signal_words", "slots", "step_tensors")
-USUAL = ("src", "shims", "plugins", "python", "include/barmap/gpu", *(f"include/barmap/{name}.hpp" for name in SIGNALS))
+USUAL = ("core/src", *rooms.LIBRARIES, *rooms.EXTENSION, "core/include/barmap/gpu", *(f"core/include/barmap/{name}.hpp" for name in SIGNALS))
 SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 # Compiled for other processors only.
-ELSEWHERE = {"src/transfer/cpu/neon.cpp", "src/transfer/cpu/ls64.cpp"}
+ELSEWHERE = {"core/src/transfer/cpu/neon.cpp", "core/src/transfer/cpu/ls64.cpp"}
 # Run only where the processor has it, by its name in /proc/cpuinfo.
-INSTRUCTIONS = {"src/transfer/cpu/sse41.cpp": "sse4_1", "src/transfer/cpu/avx2.cpp": "avx2", "src/transfer/cpu/avx512.cpp": "avx512f",
-                "src/transfer/cpu/erms.cpp": "erms", "src/transfer/cpu/movdir64b.cpp": "movdir64b"}
+INSTRUCTIONS = {"core/src/transfer/cpu/sse41.cpp": "sse4_1", "core/src/transfer/cpu/avx2.cpp": "avx2", "core/src/transfer/cpu/avx512.cpp": "avx512f",
+                "core/src/transfer/cpu/erms.cpp": "erms", "core/src/transfer/cpu/movdir64b.cpp": "movdir64b"}
 
 
 def is_below(file: str, places: tuple[str, ...] | list[str]) -> bool:
@@ -65,8 +69,8 @@ def all_mutants(root: Path) -> dict[str, list[Mutant]]:
     processor = set(Path("/proc/cpuinfo").read_text().split())
     found = {}
     for folder in FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
+        for path in rooms.files_in(root / folder, *SUFFIXES):
             name = str(path.relative_to(root))
-            if path.suffix in SUFFIXES and INSTRUCTIONS.get(name, "") in processor | {""}:
+            if INSTRUCTIONS.get(name, "") in processor | {""}:
                 found[name] = mutants_of(name, path.read_text())
     return found

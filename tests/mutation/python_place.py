@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The installed Python package, in which mutants of its parts, compiled ones too, are tested by tests/python."""
+"""The installed Python package, in which mutants of its parts, compiled ones too, are tested by python/tests."""
 
 import ast
 import hashlib
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mutants import rooms
 from workplace import BUILD_LIMIT_S, Place, Test, run_limited
 
 # What needs GPU frameworks, takes minutes, or asks for the types that are written in the sources.
@@ -52,7 +53,7 @@ class PythonPlace(Place):
             self.restore(path)
         self.pristine = self._extension()
         pytest = [str(python), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(self.root)]
-        tests, found = self.root / "tests/python", []
+        tests, found = self.root / "python/tests", []
         for path in sorted(tests.rglob("*_test.py")):
             if path.name in NO_TESTS:
                 continue
@@ -69,7 +70,7 @@ class PythonPlace(Place):
 
     def _install(self, jobs: int) -> tuple[bool, str]:
         """Builds and installs the copy's package, where what is compiled is not what is installed."""
-        parts = [path for folder in ("include", "python", "shims", "sim", "src")
+        parts = [path for folder in (*rooms.CORE, *rooms.LIBRARIES, *rooms.EXTENSION, *rooms.SIMULATED)
                  for path in (self.source / folder).rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
         state = hashlib.sha1(b"".join(path.read_bytes() for path in sorted(parts))).hexdigest()
         if self.installed.exists() and self.installed.read_text() == state:

@@ -3,13 +3,13 @@
 """Changes a source in one place at a time and sees whether a test fails.
 
     tests/mutation/run.py                       # 240 mutants, drawn by a seed from all code
-    tests/mutation/run.py --files src/map/rm src/api/pin.cpp --count 40
-    tests/mutation/run.py --files include/barmap/copy.hpp --count 10   # public headers are tried if named
-    tests/mutation/run.py --files src/transfer/cpu --programs bin/copy_tests   # judged by these alone
+    tests/mutation/run.py --files core/src/map/rm core/src/api/pin.cpp --count 40
+    tests/mutation/run.py --files core/include/barmap/copy.hpp --count 10   # public headers are tried if named
+    tests/mutation/run.py --files core/src/transfer/cpu --programs bin/copy_tests   # judged by these alone
     tests/mutation/run.py --only 1a2b3c4d       # these again; "survived": all without an explanation
     tests/mutation/run.py --list                # what would be tried, without doing it
 
-Sources are src, shims, plugins, the GPU's side of rings and other signals with what the CPU's needs, and the
+Sources are core/src, the libraries over it, the GPU's side of rings and other signals with what the CPU's needs, and the
 Python package with its compiled parts. Each mutant is as likely to be drawn as any other, so that a file counts as
 much as it has code; the plug-in for NIXL takes part where --nixl says where NIXL's headers are. The tree is copied
 and built in build/mutation, and the package installed there, where a second run starts from. A mutant that does not
@@ -38,7 +38,7 @@ from python_place import PythonPlace
 from workplace import Place, Test, Workplace
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_HINTS = {"src", "shims", "backend", "include", "barmap", "python", "gpu"}
+NO_HINTS = {"core", "src", "library", "backend", "include", "barmap", "python", "gpu"}
 FIRST_LIMIT_S = 300  # of a test, as long as nobody knows how long it takes
 
 
@@ -110,9 +110,9 @@ def chosen(options: argparse.Namespace) -> tuple[dict[str, list[Mutant]], dict[s
                  if mutants.is_below(f, options.files)}
     elif not options.only:
         found = {f: m for f, m in found.items() if mutants.is_below(f, mutants.USUAL)}
-    if not options.nixl and any(f.startswith("plugins/") for f in found):
-        found = {f: m for f, m in found.items() if not f.startswith("plugins/")}
-        print("plugins is left out: say with --nixl where NIXL's headers are", file=sys.stderr)
+    if not options.nixl and any(f.startswith("inference/nixl/") for f in found):
+        found = {f: m for f, m in found.items() if not f.startswith("inference/nixl/")}
+        print("inference/nixl is left out: say with --nixl where NIXL's headers are", file=sys.stderr)
     if options.only:
         ids = set(options.only)
         if "survived" in ids:

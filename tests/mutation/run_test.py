@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import mutants  # noqa: E402
+from mutants import rooms  # noqa: E402
 import python_place  # noqa: E402
 import report  # noqa: E402
 import workplace  # noqa: E402
@@ -21,7 +22,7 @@ from cpp_tokens import tokenize  # noqa: E402
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def changes(text: str, operator: str | None = None, file: str = "src/some.cpp") -> list[str]:
+def changes(text: str, operator: str | None = None, file: str = "core/src/some.cpp") -> list[str]:
     return [m.apply(text) for m in mutants.mutants_of(file, text) if operator in (None, m.operator)]
 
 
@@ -181,7 +182,7 @@ class Skipped(unittest.TestCase):
                 "#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)\nint f = 6;\n#endif\n")
         names = {t.text for t in tokenize(text) if len(t.text) == 1 and t.text.isalpha()}
         self.assertEqual(names, {"a", "d", "e", "f"})
-        self.assertEqual(mutants.mutants_of("src/transfer/cpu/neon.cpp", text), [])
+        self.assertEqual(mutants.mutants_of("core/src/transfer/cpu/neon.cpp", text), [])
 
 
 class Names(unittest.TestCase):
@@ -190,20 +191,20 @@ class Names(unittest.TestCase):
             "b::b(int x) : y_(x), z_{2} {\n    f();\n}\n}\n")
 
     def test_functions(self):
-        found = {(m.function, m.operator) for m in mutants.mutants_of("src/some.cpp", self.TEXT)}
+        found = {(m.function, m.operator) for m in mutants.mutants_of("core/src/some.cpp", self.TEXT)}
         self.assertIn(("c", "arithmetic"), found)
         self.assertIn(("b::d", "arithmetic"), found)
         self.assertIn(("b::b", "statement"), found)
 
     def test_names_outlive_other_lines(self):
-        before = mutants.mutants_of("src/some.cpp", self.TEXT)
-        after = mutants.mutants_of("src/some.cpp", "// new\n\nint other = f();\n" + self.TEXT)
+        before = mutants.mutants_of("core/src/some.cpp", self.TEXT)
+        after = mutants.mutants_of("core/src/some.cpp", "// new\n\nint other = f();\n" + self.TEXT)
         self.assertEqual([m.id for m in before], [m.id for m in after])
         self.assertEqual(len({m.id for m in before}), len(before))
 
     def test_the_same_line_twice(self):
         body = "void f() {\n    g(1);\n    g(1);\n}\n"
-        found = mutants.mutants_of("src/some.cpp", body)
+        found = mutants.mutants_of("core/src/some.cpp", body)
         self.assertEqual(len({m.id for m in found}), len(found))
 
 
@@ -219,7 +220,7 @@ class Choice(unittest.TestCase):
         self.assertNotEqual(some, mutants.drawn(sizes, 500, "2"))
 
     def test_the_order_is_the_seed_s(self):
-        found = mutants.mutants_of("src/some.cpp", Names.TEXT * 3)
+        found = mutants.mutants_of("core/src/some.cpp", Names.TEXT * 3)
         one, same, other = (mutants.in_turn(found, seed) for seed in ("1", "1", "2"))
         self.assertEqual([m.id for m in one], [m.id for m in same])
         self.assertNotEqual([m.id for m in one], [m.id for m in other])
@@ -234,19 +235,19 @@ class Choice(unittest.TestCase):
         usual = {f: len(all_) for f, all_ in found.items() if mutants.is_below(f, mutants.USUAL)}
         drawn = mutants.drawn(usual, 240, "1")
         self.assertEqual(sum(drawn.values()), 240)
-        for folder in ("src/api", "src/transfer/engine", "src/driver", "src/map", "shims", "plugins", "python/binding",
-                       "python/runtime", "python/barmap"):
+        for folder in ("core/src/api", "core/src/transfer/engine", "core/src/driver", "core/src/map", *rooms.LIBRARIES, "python/binding",
+                       "pygpu/runtime", "python/barmap"):
             self.assertTrue(any(mutants.is_below(f, [folder]) for f in drawn), folder)
         code = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
-        files = {str(path.relative_to(ROOT)) for folder in ("src", "shims", "plugins", "python")
-                 for path in (ROOT / folder).rglob("*") if path.suffix in code}
+        files = {str(path.relative_to(ROOT)) for folder in ("core/src", *rooms.LIBRARIES, *rooms.EXTENSION)
+                 for path in rooms.files_in(ROOT / folder, *code)}
         self.assertLessEqual(files - set(mutants.INSTRUCTIONS), set(found), "a file of ours is never looked at")
-        self.assertTrue(any(m.operator == "fence" for m in found["src/transfer/cpu/fence.hpp"]))
-        self.assertTrue(any(m.function == "post_line" for m in found["include/barmap/copy.hpp"]))
-        self.assertTrue(any(m.function == "load_acquire" for m in found["include/barmap/gpu/words.cuh"]))
+        self.assertTrue(any(m.operator == "fence" for m in found["core/src/transfer/cpu/fence.hpp"]))
+        self.assertTrue(any(m.function == "post_line" for m in found["core/include/barmap/copy.hpp"]))
+        self.assertTrue(any(m.function == "load_acquire" for m in found["core/include/barmap/gpu/words.cuh"]))
         self.assertTrue(any(m.function == "include_dir" for m in found["python/barmap/_headers.py"]))
-        self.assertTrue(mutants.is_below("include/barmap/gpu/words.cuh", mutants.USUAL))
-        self.assertFalse(mutants.is_below("include/barmap/copy.hpp", mutants.USUAL))
+        self.assertTrue(mutants.is_below("core/include/barmap/gpu/words.cuh", mutants.USUAL))
+        self.assertFalse(mutants.is_below("core/include/barmap/copy.hpp", mutants.USUAL))
         for file in mutants.USUAL:
             self.assertTrue((ROOT / file).exists(), file)
 
@@ -270,13 +271,13 @@ class Tests(unittest.TestCase):
             place = workplace.Workplace(ROOT, Path(folder), [])
             def rank(target: str, file: str, name: str = "some") -> int | None:
                 return place.rank(workplace.Test(name, [], folder, {}, targets=["barmap", target]), file)
-            header = "include/barmap/ring.hpp"
+            header = "core/include/barmap/ring.hpp"
             self.assertLess(rank("bin/memory_order_tests", header), rank("bin/contract_tests", header))
             self.assertLess(rank("bin/contract_tests", header), rank("", header, "layout.device_headers"))
             self.assertIsNone(rank("bin/sim_test", header))
-            self.assertEqual(rank("bin/sim_test", "src/api/pin.cpp"), 0)
+            self.assertEqual(rank("bin/sim_test", "core/src/api/pin.cpp"), 0)
             # Folders of sources differ when one of their files does.
-            file, sources = "include/barmap/gpu/words.cuh", "include/barmap/gpu"
+            file, sources = "core/include/barmap/gpu/words.cuh", "core/include/barmap/gpu"
             path = place.path_of(file)
             path.parent.mkdir(parents=True)
             path.write_text("one")
@@ -308,21 +309,21 @@ class Tests(unittest.TestCase):
 class Report(unittest.TestCase):
     @staticmethod
     def row(name: str, verdict: str) -> dict:
-        return {"id": name, "file": "src/a.cpp", "line": 1, "function": "f", "operator": "value",
+        return {"id": name, "file": "core/src/a.cpp", "line": 1, "function": "f", "operator": "value",
                 "verdict": verdict, "by": "", "seconds": 1, "original": name, "mutated": "x"}
 
     def test_what_counts(self):
         rows = [self.row("a", "killed"), self.row("b", "timeout"), self.row("c", "survived"),
                 self.row("d", "survived"), self.row("e", "invalid"), self.row("f", "same")]
-        why = {("src/a.cpp", "f", "c", "x"): "nothing reads it"}
+        why = {("core/src/a.cpp", "f", "c", "x"): "nothing reads it"}
         text = report.summary(rows, why, "run.py", 3, "abc")
         self.assertIn("killed: 2 of 4 (50.0 %), 1 of them", text)
         self.assertIn("killed, without those explained: 2 of 3 (66.7 %)", text)
         self.assertIn("nothing reads it", text)
 
     def test_a_partial_run_keeps_the_others(self):
-        existing = {"src/some.cpp": mutants.mutants_of("src/some.cpp", Names.TEXT)}
-        one, two = existing["src/some.cpp"][:2]
+        existing = {"core/src/some.cpp": mutants.mutants_of("core/src/some.cpp", Names.TEXT)}
+        one, two = existing["core/src/some.cpp"][:2]
         with tempfile.TemporaryDirectory() as folder:
             def write(rows, partial):
                 with contextlib.redirect_stdout(None):

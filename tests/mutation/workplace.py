@@ -16,12 +16,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mutants import rooms
+
 # Left out: what needs a GPU or an emulated machine, what judges the source, the public headers or the
 # shape of the binaries, and what builds a program of its own from an installed tree.
 NO_LABELS = {"gpu", "kernel", "install", "docs", "packaging", "runtime", "tools", "layout", "abi"}
 NO_TESTS = {"copy.post_shape"}
 # Tests that compile sources by themselves, and the folders of these.
-COMPILES = {"layout.device_headers": ["include/barmap/gpu"]}
+COMPILES = {"layout.device_headers": ["core/include/barmap/gpu"]}
 # What judges a public header, the one that is built in the least time first: all would take minutes.
 FOR_HEADERS = ["bin/memory_order_tests", "bin/copy_tests", "bin/barrier_tests", "bin/contract_tests"]
 LIBRARIES = {"libbarmap.so": "barmap", "libgdrapi.so": "gdrapi", "libvkgdr.so": "vkgdr",
@@ -158,7 +160,7 @@ class Workplace(Place):
 
     def rank(self, test: Test, file: str) -> int | None:
         """Which tests come first for a mutant of a file; None: it is not worth their time."""
-        if not file.startswith("include/"):
+        if not file.startswith("core/include/"):
             return 0
         programs = [FOR_HEADERS.index(target) for target in test.targets if target in FOR_HEADERS]
         return programs[0] if programs else len(FOR_HEADERS) if test.name in COMPILES else None
@@ -174,7 +176,7 @@ class Workplace(Place):
         launcher = "ccache" if _which("ccache") else ""
         command = ["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja",
                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
-                   "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DBARMAP_TOOLS=OFF",
+                   "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DBARMAP_PROGRAM=OFF",
                    "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                    "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST",
                    f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}", f"-DCMAKE_C_COMPILER_LAUNCHER={launcher}",
@@ -213,7 +215,7 @@ class Workplace(Place):
             return False
         commands = json.loads((self.build / "compile_commands.json").read_text())
         users = [c for c in commands
-                 if any(Path(c["file"]).is_relative_to(self.source / folder) for folder in ("src", "shims", "plugins"))]
+                 if any(Path(c["file"]).is_relative_to(self.source / folder) for folder in ("core/src", *rooms.LIBRARIES))]
         original = (self.root / file).read_text()
         if file.endswith((".cpp", ".c")):
             users = [c for c in users if Path(c["file"]) == self.source / file]

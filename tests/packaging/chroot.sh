@@ -54,7 +54,7 @@ echo "==== dkms"
 inside "$root" sh -eu /tmp/dkms.sh
 echo "==== modules for one kernel"
 mkdir "$root/tmp/barmap"
-cp -r "$repository/CMakeLists.txt" "$repository/kernel" "$repository/packaging" "$root/tmp/barmap"
+cp -r "$repository/CMakeLists.txt" "$repository/gdrcopy" "$repository/packaging" "$root/tmp/barmap"
 inside "$root" sh -eu /tmp/kmod.sh
 
 echo "==== apt purge"

@@ -63,7 +63,7 @@ class Tests(unittest.TestCase):
     def test_a_build_runs_those_that_need_no_gpu(self):
         done = self.commands("override_dh_auto_test")
         (labels,) = re.findall(r"--label-regex '\^\((.*)\)\$'", done)
-        listed = " ".join(each.read_text() for each in (ROOT / "tests").rglob("CMakeLists.txt"))
+        listed = " ".join(each.read_text() for each in [*ROOT.glob("*/tests/**/CMakeLists.txt"), *ROOT.glob("tests/**/CMakeLists.txt")])
         for label in labels.split("|"):
             self.assertRegex(listed, rf"LABELS {label}\b")
         self.assertIn("barmap check", done)

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 REPOSITORY = Path()  # set from the command line
-HEADER = "shims/gdrapi/gdrapi.h"
+HEADER = "gdrcopy/library/gdrapi.h"
 
 
 def made():

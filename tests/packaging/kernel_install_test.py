@@ -21,7 +21,7 @@ class Install(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
-        shutil.copytree(ROOT / "kernel", self.folder / "kernel")
+        shutil.copytree(ROOT / "gdrcopy/driver", self.folder / "kernel")
         (self.folder / "headers").mkdir()
         (self.folder / "headers/Makefile").write_text("modules:\n\ttouch $(M)/gdrdrv.ko\n")
 

@@ -145,7 +145,7 @@ class Phases(InACopy):
             [ $status = 0 ] || echo "FAILED (status 0x100): a.c"
             echo "skipped: a.b: no dma-buf"
             exit $status""")
-        self.stand_in("tests/python/run.sh", f"""line="python $*"; {fail}; status=$?; {texts}
+        self.stand_in("python/tests/run.sh", f"""line="python $*"; {fail}; status=$?; {texts}
             {of_junit} > "$JUNIT_DIRECTORY/python.first.xml"
             exit $status""")
         self.stand_in("tests/cross/run.sh", f"""line="cross $*"; {fail}; status=$?
@@ -231,7 +231,7 @@ class Phases(InACopy):
 
     def test_a_suite_that_ends_before_it_has_counted_has_failed(self):
         for phase, stand_in in (("asan", "build/asan/bin/contract_tests"), ("cross", "tests/cross/run.sh"),
-                                ("python", "tests/python/run.sh"), ("main", "bin/ctest")):
+                                ("python", "python/tests/run.sh"), ("main", "bin/ctest")):
             with self.subTest(phase):
                 text = (self.folder / stand_in).read_text()
                 self.stand_in(stand_in, "exit 0")

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What users have: the README's commands, packages and wheels on Debian 12 and 13, tests/python with the oldest and the
+# What users have: the README's commands, packages and wheels on Debian 12 and 13, python/tests with the oldest and the
 # newest Python that can be had, and the RPM packages. Each in a clean system (clean_debian.sh), and each takes up to an
 # hour of a processor. Needs root. A part that fails does not stop the others.
 #   tests/packaging/systems.sh [PART...]      all parts by default:
 #     debian12, debian13   README.md and docs/install.md typed, with Debian's packages and a wheel built, installed and
 #                          used (readme.sh); then the packages in a system without a compiler's cache (chroot.sh)
-#     python-oldest        tests/python with Python 3.9 of pyenv
-#     python-newest        tests/python with the Python of Debian's sid
+#     python-oldest        python/tests with Python 3.9 of pyenv
+#     python-newest        python/tests with the Python of Debian's sid
 #     rpm                  the RPM packages by rpm --root (rpm_root.sh)
 # The recipes for conda and Spack are compared with the sources by recipes_test.py; their tools are not Debian's.
 set -euo pipefail
@@ -25,7 +25,7 @@ if [[ ${1-} == --python-of ]]; then # by this script itself, for the namespace
         scripts/packages g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev libvulkan-dev python3-dev \
             python3-venv
         python3 --version
-        exec tests/python/run.sh' < /dev/null
+        exec python/tests/run.sh' < /dev/null
     exit
 fi
 
@@ -38,7 +38,7 @@ python_oldest() {
     local each
     for each in python3.9 "${PYENV_ROOT-$HOME/.pyenv}"/versions/3.9.*/bin/python3; do
         if "$each" -c 'import sys, venv; sys.exit(sys.version_info[:2] != (3, 9))' 2> /dev/null; then
-            PYTHON=$each "$repository/tests/python/run.sh"
+            PYTHON=$each "$repository/python/tests/run.sh"
             return
         fi
     done

@@ -12,13 +12,13 @@ from pathlib import Path
 
 ROOT = Path()  # set from the command line
 PLACES = {
-    "kernel/dkms.conf": r'PACKAGE_VERSION="([\d.]+)"',
+    "gdrcopy/driver/dkms.conf": r'PACKAGE_VERSION="([\d.]+)"',
     "packaging/conda/recipe.yaml": r'^  version: "([\d.]+)"',
     "packaging/deb/debian/barmap-dkms.install": r"usr/src/barmap-([\d.]+)$",
     "packaging/deb/debian/changelog": r"\Abarmap \(([\d.]+)-\d",
     "packaging/man/barmap.3": r'"barmap ([\d.]+)"',
     "packaging/man/barmap-signal.3": r'"barmap ([\d.]+)"',
-    "packaging/man/gdrcopy_sanity.1": r'"barmap ([\d.]+)"',
+    "gdrcopy/programs/gdrcopy_sanity.1": r'"barmap ([\d.]+)"',
     "packaging/rpm/barmap.spec": r"^Version: +([\d.]+)$",
     "packaging/spack/packages/barmap/package.py": r'version\("([\d.]+)"',
     "python/compat/pyproject.toml": r'^version = "([\d.]+)"',
@@ -39,7 +39,7 @@ class Versions(unittest.TestCase):
 
     def test_the_headers_are_the_project_s(self):
         (version,) = found("CMakeLists.txt", r"^project\(barmap VERSION ([\d.]+)")
-        parts = found("include/barmap/export.hpp", r"^#define BARMAP_VERSION_\w+ (\d+)$")
+        parts = found("core/include/barmap/export.hpp", r"^#define BARMAP_VERSION_\w+ (\d+)$")
         self.assertEqual(version, ".".join(parts))
 
     def test_packages_are_named_for_the_soname(self):

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Tests the wheels: each is installed into a new environment of every Python here that takes it, where
-# tests/python is run; those for arm64 into Debian's Pythons in an emulator (qemu-user), where they are
+# python/tests is run; those for arm64 into Debian's Pythons in an emulator (qemu-user), where they are
 # imported and used on the simulated GPU. Which were not tested is said, and it ends with 77.
 #   tests/packaging/wheels.sh [DIRECTORY OF WHEELS [ARGUMENT OF PYTEST...]]      dist/wheel by default
 # Pythons are those on PATH and of pyenv. Debian's are kept in BARMAP_CACHE, ~/.cache/barmap by default.
@@ -56,7 +56,7 @@ for python in python3.{9..20} "${PYENV_ROOT-$HOME/.pyenv}"/versions/*/bin/python
     wheel=$(wheel_for "$number" x86_64) || continue
     seen[$number]=1
     printf '\n==== %s: %s\n' "$("$python" --version)" "$(basename "$wheel")"
-    PYTHON=$python "$repository/tests/python/run.sh" --wheel "$wheel" "${@:2}"
+    PYTHON=$python "$repository/python/tests/run.sh" --wheel "$wheel" "${@:2}"
     tested "$wheel"
 done
 

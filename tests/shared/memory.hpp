@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/types.hpp"
+#include "nvidia/cuda.hpp"
 
 #include <barmap/barmap.hpp>
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "probe.hpp"
+
+#include "boundary.hpp"
+
+#include "base/calls.hpp"
+#include "base/config.hpp"
+#include "base/fd.hpp"
+#include "base/library.hpp"
+#include "base/simulation.hpp"
+#include "nvidia/cuda.hpp"
+#include "map/gdrdrv/module.hpp"
+
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace barmap::gdrapi {
+namespace {
+
+/// The CUDA driver, or nothing, with the loader's words in `why`.
+os::library cuda_driver(std::string& why) {
+    std::vector<std::string> names{"libcuda.so.1", "libcuda.so"};
+    if (config::current().simulate)
+        names = config::simulated_library("libcuda.so.1", config::current().sim_library);
+    return os::library::open(names, why);
+}
+
+bool can_open_a_gpu() {
+    constexpr int most_gpus = 64;
+    for (int i = 0; i < most_gpus; ++i)
+        if (os::current().access(("/dev/nvidia" + std::to_string(i)).c_str(), R_OK | W_OK) == 0)
+            return true;
+    return false;
+}
+
+/// Whether CUDA_VISIBLE_DEVICES begins with something that is no GPU, which hides all.
+bool all_are_hidden() {
+    char const* const visible = config::environment("CUDA_VISIBLE_DEVICES");
+    return visible && (*visible == '\0' || *visible == '-');
+}
+
+[[noreturn]] void refuse(std::string const& why) {
+    throw error(errc::no_device, "find a GPU", "", why + ": see `barmap info`");
+}
+
+} // namespace
+
+bool cuda_is_initialised() {
+    std::string why;
+    os::library driver = cuda_driver(why);
+    auto const get_current =
+        reinterpret_cast<CUresult (*)(CUcontext*)>(driver.symbol("cuCtxGetCurrent"));
+    CUcontext current = nullptr;
+    bool const initialised = get_current && get_current(&current) != cuda::error_not_initialized;
+    driver.abandon(); // the core loads it again
+    return initialised;
+}
+
+std::optional<kernel_module> find_kernel_module() noexcept {
+    if (config::current().simulate) // no simulated GPU has one
+        return std::nullopt;
+    try {
+        auto const properties = backend::gdrdrv::kernel_module().properties();
+        return kernel_module{properties.module.value(), properties.persistent,
+                             properties.forces_pcie};
+    } catch (std::exception const& failure) {
+        log(severity::debug, failure.what());
+        return std::nullopt;
+    }
+}
+
+void expect_gpu() {
+    std::string why;
+    os::library driver = cuda_driver(why);
+    if (!driver)
+        refuse("the CUDA driver cannot be loaded: " + why);
+    driver.abandon();
+    if (all_are_hidden())
+        refuse("CUDA_VISIBLE_DEVICES hides every GPU");
+    if (config::current().simulate)
+        return;
+    (void)os::open_file("/dev/nvidiactl", O_RDWR);
+    if (!can_open_a_gpu())
+        refuse("no /dev/nvidia0, /dev/nvidia1, ... can be opened");
+}
+
+} // namespace barmap::gdrapi

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: MIT
-// For the stand-alone program; in Python's extension, python/binding/program.cpp does this.
-#include "program/execute.hpp"
-#include "program/program.hpp"
-
-void barmap::tool::start_again(std::vector<std::string> const& words) {
-    execute("/proc/self/exe", words);
-}
