@@ -4,6 +4,8 @@
 #include "driver/cuda/driver_api.hpp"
 #include "transfer/engine/engine.hpp"
 
+#include <barmap/report.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -64,8 +66,22 @@ bool are_in_order(batch_call const& call) noexcept {
 
 } // namespace
 
+limits const& limits::in_force() {
+    auto const read = [] {
+        std::vector<policy_report> const all = policies();
+        auto const value_of = [&all](std::string_view name) {
+            return std::ranges::find(all, name, &policy_report::name)->value;
+        };
+        return limits{value_of("taken_pieces"), value_of("taken_piece"),
+                      value_of("taken_large_piece"), value_of("taken_large_batch")};
+    };
+    static limits const result = read();
+    return result;
+}
+
 std::optional<reason> judge_lists(batch_call const& call) {
-    if (call.count < least_pieces)
+    limits const& limit = limits::in_force();
+    if (call.count < limit.least_pieces)
         return reason::few_pieces;
     if (is_default(call.stream))
         return reason::default_stream;
@@ -79,7 +95,7 @@ std::optional<reason> judge_lists(batch_call const& call) {
     for (std::size_t const bytes : std::span(call.bytes, call.count)) {
         if (bytes == 0)
             return reason::refused_by_cuda;
-        if (bytes > call.count * most_mean_bytes - sum)
+        if (bytes > call.count * limit.most_mean_bytes - sum)
             return reason::large_pieces;
         sum += bytes;
     }
@@ -148,9 +164,11 @@ std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& 
 
 std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
                                  bool other_way_is_in_flight) noexcept {
-    if (batch.way == engine::direction::among_gpus || batch.bytes / call.count < large_mean_bytes)
+    limits const& limit = limits::in_force();
+    if (batch.way == engine::direction::among_gpus ||
+        batch.bytes / call.count < limit.large_mean_bytes)
         return std::nullopt;
-    if (batch.bytes < least_bytes_of_large)
+    if (batch.bytes < limit.least_bytes_of_large)
         return reason::small_batch;
     if (other_way_is_in_flight)
         return reason::beside_other_way;

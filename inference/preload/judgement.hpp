@@ -18,18 +18,14 @@
 /// none.
 namespace barmap::memcpy_dropin {
 
-// docs/results: 64 pieces are the fewest that were measured. There the engine takes a third of the
-// batch call's time or less where the CPU waits (batch-random.csv), and as long between two kernels
-// (batch-ordered.csv), where a batch has a fixed cost of some 10 us.
-inline constexpr std::size_t least_pieces = 64;
-// On average. At 64 KiB, the largest that were measured, the batch call takes 1.35 to 1.75 times
-// as long (batch-random.csv); twice that size is within the "some 100 KiB" of docs/batches.md.
-// The larger pieces are, the nearer both come to the link.
-inline constexpr std::size_t most_mean_bytes = std::size_t{128} << 10;
-// CUDA copies pieces from this size on about as fast as the link between host and GPU. A batch of
-// them pays for the cost in its stream, some 10 us, from this total on.
-inline constexpr std::size_t large_mean_bytes = std::size_t{32} << 10;
-inline constexpr std::size_t least_bytes_of_large = std::size_t{16} << 20;
+/// Those of barmap::policies() by which the size of a batch decides.
+struct limits {
+    std::size_t least_pieces;        ///< taken_pieces
+    std::size_t most_mean_bytes;     ///< taken_piece
+    std::size_t large_mean_bytes;    ///< taken_large_piece
+    std::size_t least_bytes_of_large; ///< taken_large_batch
+    [[nodiscard]] static limits const& in_force();
+};
 
 /// The judgement by the lists alone. Asks CUDA once how many GPUs there are.
 [[nodiscard]] std::optional<reason> judge_lists(batch_call const& call);

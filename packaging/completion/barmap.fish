@@ -32,7 +32,7 @@ complete -c barmap -n $measuring -x -l sizes -d 'sizes to measure, for example 8
 complete -c barmap -n $measuring -x -l max -d 'largest size'
 complete -c barmap -n $measuring -x -l iterations -d 'samples per size and direction'
 complete -c barmap -n $measuring -x -l budget -d 'measuring time per size and direction, seconds'
-complete -c barmap -n '__fish_seen_subcommand_from info' -f -s v -l verbose -d 'print reasons, copy routines and variables'
+complete -c barmap -n '__fish_seen_subcommand_from info' -f -s v -l verbose -d 'print reasons, copy routines, variables and numbers of choices'
 complete -c barmap -n $report -f -l json -d 'print JSON instead of text'
 complete -c barmap -n $report -r -F -l output -d 'also write the JSON to this file'
 

@@ -274,6 +274,21 @@ void report_variables(report& out, details& all) {
     all.text += "\n" + lines.text();
 }
 
+void report_policies(report& out, details& all) {
+    table lines({"chosen by", "value", "unit", "from", "why"});
+    lines.left_from(2);
+    for (policy_report const& each : policies()) {
+        out.add(object({{"kind", "policy"},
+                        {"name", each.name},
+                        {"value", each.value},
+                        {"unit", each.unit},
+                        {"from", each.from},
+                        {"why", each.why}}));
+        lines.row({each.name, formatted("{}", each.value), each.unit, each.from, each.why});
+    }
+    all.text += "\n" + lines.text();
+}
+
 struct info_options : options {
     bool verbose = false;
 };
@@ -305,6 +320,7 @@ int describe_gpus(info_options const& values) {
         formatted("structures of the kernel driver {}\n\n", describe_series(machine.kernel_driver));
     report_copy_routines(out, all);
     report_variables(out, all);
+    report_policies(out, all);
     if (values.verbose)
         out.say(all.text);
     out.set("engines", std::move(all.engines));
@@ -328,7 +344,7 @@ void add_info(command_line& program) {
     auto values = std::make_shared<info_options>();
     app.flag("-v,--verbose", values->verbose,
              "also print reason and advice of each backend and copy engine, the CPU copy routines, "
-             "and the variables");
+             "the variables, and the numbers by which barmap chooses");
     add_output_options(app, *values);
     when_chosen(app, values, describe_gpus);
 }

@@ -182,6 +182,23 @@ TEST(info, shows_each_variable_and_where_its_value_is_from) {
     EXPECT_NE(text.out.find("BARMAP_BACKEND"), std::string::npos) << text.out;
 }
 
+TEST(info, shows_the_numbers_behind_choices) {
+    outcome const run = barmap("info --json", "BARMAP_POLICY=short_pieces=3");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    auto const found = rows(run, "kind", "policy");
+    EXPECT_GT(found.size(), 50u);
+    for (auto const& each : found)
+        for (char const* member : {"name", "unit", "from", "why"})
+            EXPECT_FALSE(each.at(member).get<std::string>().empty()) << each << member;
+    auto const changed = rows(run, "name", "short_pieces");
+    ASSERT_EQ(changed.size(), 1u);
+    EXPECT_EQ(changed[0].at("value"), 3);
+    EXPECT_EQ(changed[0].at("from"), "BARMAP_POLICY");
+    outcome const text = barmap_without_gpu("info --verbose");
+    EXPECT_NE(text.out.find("engines_from_to_cpu"), std::string::npos) << text.out;
+    EXPECT_EQ(barmap("demo", "BARMAP_POLICY=short_pieces").exit_code, 3);
+}
+
 TEST(info, shows_a_value_that_is_not_allowed) {
     outcome const run = barmap("info --json", "BARMAP_LOG=loud");
     EXPECT_EQ(rows(run, "name", "BARMAP_LOG")[0].at("from"), "ignored: not allowed");

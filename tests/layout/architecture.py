@@ -328,6 +328,15 @@ def threads_that_take_signals(root: Path) -> list[str]:
                  keep_strings=False, what="starts a thread")
 
 
+def choices_outside_policy(root: Path) -> list[str]:
+    """A number by which a batch or a copy is judged stands in core/src/base/policy.hpp, with its unit and its source."""
+    folders = [root / room for room in ("core/src/api", "core/src/transfer", "gdrcopy/library", "inference/preload")]
+    files = [p for folder in folders for p in sources(folder) if p.name not in ("c_api.cpp", "patience.hpp")]  # lengths of texts, of times
+    return _find(root, files, r"^\s+constexpr (?:std::)?(?:size_t|ptrdiff_t) (?:least|most|large|small|bulk)\w* =(?! policy::)|"
+                 r"\b(?:bytes|pieces|size|count)\b(?:\.size\(\))? *[<>]=? *(?:\d{2,}|\d+ \* \w?ib)\b",
+                 keep_strings=False, what="a number of its own")
+
+
 def actions_by_tag(root: Path) -> list[str]:
     """A workflow names the commit of another project's action, which a tag may leave."""
     return [f"{path.relative_to(root)}:{number}: {line.strip()}"
@@ -385,5 +394,6 @@ RULES = (
     protection_taken_away,
     gpu_0_for_the_current_one,
     threads_that_take_signals,
+    choices_outside_policy,
     actions_by_tag,
 )

@@ -177,6 +177,11 @@ PLANTED = {
         "inference/nixl/engine.cpp": LICENCE + "std::unique_ptr<std::thread> a;\n",
         "python/binding/restore_thread.c": LICENCE + "int a = pthread_create(b, 0, c, 0);\n",
     },
+    "choices_outside_policy": {
+        "core/src/api/pin.cpp": LICENCE + "    constexpr std::size_t most_pieces = 8, large = 9;\n",
+        "core/src/transfer/engine/spin.cpp": LICENCE + "bool a = bytes <= 32 * kib;\n",
+        "inference/preload/judgement.cpp": LICENCE + "if (pieces.size() > 64) return a;\n",
+    },
     "names_that_say_nothing": {
         "core/src/utils/fd.cpp": LICENCE,
         "tests/common.hpp": LICENCE,

@@ -82,6 +82,15 @@ struct copy_routine_report {
     std::string needs;      ///< the instruction sets it needs
 };
 
+/// A number by which the library chooses who copies, in what order and in which parts.
+struct policy_report {
+    std::string name;
+    std::size_t value = 0; ///< in force, in `unit`
+    std::string unit;
+    std::string from; ///< "default", "BARMAP_POLICY" or "fixed": that cannot be overruled
+    std::string why;  ///< the measurement that it is from, or what it is for
+};
+
 [[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;
 
 /// Names of all backends that this build knows, in the order in which they are tried.
@@ -94,5 +103,8 @@ struct copy_routine_report {
 
 /// All copy routines of this build. These are the values of BARMAP_COPY.
 [[nodiscard]] BARMAP_API std::vector<copy_routine_report> copy_routines();
+
+/// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
+[[nodiscard]] BARMAP_API std::vector<policy_report> policies();
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

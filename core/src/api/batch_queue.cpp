@@ -2,6 +2,7 @@
 #include <barmap/batch_queue.hpp>
 
 #include "api/batch_queue_state.hpp"
+#include "base/config.hpp"
 #include "base/of_thread.hpp"
 #include "base/process_exit.hpp"
 #include "driver/cuda/stream_gpu.hpp"
@@ -229,14 +230,13 @@ bool is_done(engine::state now) {
 
 /// Whether CUDA's own copies delay the stream less than a channel does. A channel waits for a word
 /// that the stream writes, and the stream for one that the channel writes: at least 10 us. With
-/// more pieces, CUDA's call would occupy the CPU too long (docs/batches.md).
+/// more pieces, CUDA's call would occupy the CPU too long.
 bool is_short(std::span<copy_piece const> pieces, std::size_t bytes,
-              engine::stream_order const& order, CUcontext context, cuda::address_ranges& asked) {
-    constexpr std::size_t most_pieces = 8, most_large_pieces = 32;
-    constexpr std::size_t large = std::size_t{1} << 20; // CUDA copies these as fast as a channel
+              engine::stream_order const& order, CUcontext context, cuda::address_ranges& asked,
+              policy::values const& policy) {
     constexpr std::uintptr_t last_default = 2;
-    bool const is_large = bytes / large >= pieces.size();
-    return pieces.size() <= (is_large ? most_large_pieces : most_pieces) && order.after &&
+    bool const is_large = bytes / policy.large_piece >= pieces.size();
+    return pieces.size() <= (is_large ? policy.short_large_pieces : policy.short_pieces) && order.after &&
            order.then == order.after && !order.at_most &&
            reinterpret_cast<std::uintptr_t>(*order.after) > last_default &&
            cuda::context_of(*order.after) == context && suit_cuda(pieces, asked);
@@ -283,12 +283,14 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
     }
     if (end)
         order.then = static_cast<CUstream>(end->stream);
+    policy::values const& policy = config::current().policy;
     for (;;) {
         CUdevice const gpu = device->gpu.handle;
         cuda::address_ranges of_this_batch(gpu);
         std::optional<at_work> const by_cuda =
-            is_short(pieces, totals.bytes, order, context.get(), of_this_batch) ? get_short()
-                                                                                : std::nullopt;
+            is_short(pieces, totals.bytes, order, context.get(), of_this_batch, policy)
+                ? get_short()
+                : std::nullopt;
         std::optional<at_work> const found = by_cuda                          ? by_cuda
                                              : if_none == missing::is_started ? get()
                                                                               : get_started();
@@ -308,7 +310,8 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
         // Joining adjacent pieces takes a second list, which pays only if many are adjacent.
-        bool const joined = !is_checked && totals.follow >= pieces.size() / 2 && totals.follow > 0;
+        bool const joined = !is_checked && totals.follow > 0 &&
+                            totals.follow >= pieces.size() * policy.joined_share / 100;
         bool const as_they_are = totals.are_plain && !joined;
         std::vector<copy_piece> const list =
             as_they_are ? std::vector<copy_piece>() : plain(pieces, joined);

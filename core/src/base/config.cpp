@@ -61,7 +61,7 @@ struct entry {
     bool only_says = false; ///< for diagnosis: a value that is not allowed stops nothing
 };
 
-constexpr std::array<entry, 8> table{{
+constexpr std::array<entry, 9> table{{
     {"BARMAP_BACKEND", "auto", "auto, or one backend's name", "allow only this backend",
      [](values& to, std::string_view value) { return take_name(to.backend, value); }},
     {"BARMAP_COPY", "auto", "auto, or one copy routine's name", "use only this CPU copy routine",
@@ -72,6 +72,9 @@ constexpr std::array<entry, 8> table{{
     {"BARMAP_REQUIRE", "none", "backends' names, separated by commas",
      "opening a device fails unless these backends are usable",
      [](values& to, std::string_view value) { return take_list(to.require, value); }},
+    {"BARMAP_POLICY", "none", "name=value, separated by commas: those of `barmap info --verbose`",
+     "overrule numbers by which barmap chooses",
+     [](values& to, std::string_view value) { return policy::take(to.policy, value); }},
     {"BARMAP_LOG", "off", "off, info, debug", "print each decision, and each pin, to stderr",
      [](values& to, std::string_view value) { return take_level(to.log, value); }, true},
     {"BARMAP_SIM", "0", "0, 1", "load the simulated GPU instead of the driver",

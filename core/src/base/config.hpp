@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,7 @@ struct values {
     std::string copy;                         ///< BARMAP_COPY; empty: the measured ones
     std::string engine;                       ///< BARMAP_ENGINE; empty: the fastest
     std::vector<std::string> require;         ///< BARMAP_REQUIRE
+    policy::values policy;                    ///< BARMAP_POLICY
     log_level log = log_level::off;           ///< BARMAP_LOG
     bool simulate = false;                    ///< BARMAP_SIM
     std::string sim_library, sim_hip_library; ///< BARMAP_SIM_LIBRARY, BARMAP_SIM_HIP_LIBRARY

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/batch_pieces.hpp"
 
+#include "base/config.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
@@ -161,7 +162,7 @@ engine::direction way_of(std::span<copy_piece const> pieces, cuda::address_range
 void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& known) {
     if (!cuda::has_several_gpus())
         return;
-    constexpr std::size_t most = 64; // more would take a noticeable part of a submission's time
+    std::size_t const most = config::current().policy.checked_pieces;
     std::size_t const step = (pieces.size() + most - 1) / most;
     cuda::address_range to, from;
     for (std::size_t i = 0; i < pieces.size(); i += step) {

@@ -10,21 +10,16 @@
 namespace barmap {
 namespace {
 
-constexpr double noise = 1.02;
+constexpr double noise = 1 + policy::contest_noise / 100.0;
 // A candidate that takes `hopeless` times as long as the best, and falls further behind, is not
 // tried on larger sizes. One that catches up may have a long start and win later.
-constexpr double hopeless = 2;
+constexpr double hopeless = policy::contest_hopeless;
 
 // Nanoseconds. One sample must be long against the clock's own 25 ns, and have as few copies behind
 // one another as possible: with branch predictors and caches that other candidates have left, loads
 // of 4 KiB through PCIe take 5.4 us, and behind one another 3.9 (H200).
-constexpr double sample_time = 2'000;
-constexpr double long_sample_time = 10'000;
-constexpr std::size_t rounds_of_long_samples = 5;
-
-// So finely winners_by_size() looks between two measured sizes: a winner is found at most a
-// sixteenth of the size late.
-constexpr std::size_t parts_of_a_doubling = 16;
+constexpr double sample_time = policy::contest_sample;
+constexpr double long_sample_time = policy::contest_long_sample;
 
 } // namespace
 
@@ -54,7 +49,9 @@ double contest::compete(std::span<candidate> candidates, std::size_t bytes) {
     double const guess = std::max(1.0, time_(candidates[0].number, bytes, 1));
     auto const repeats =
         static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 64.0));
-    std::size_t const count = guess * repeats < long_sample_time ? rounds : rounds_of_long_samples;
+    std::size_t const count = guess * repeats < long_sample_time
+                                  ? policy::contest_rounds
+                                  : policy::contest_long_rounds;
     double spent = std::isfinite(guess) ? guess : 0;
     for (std::size_t round = 0; round < count; ++round)
         for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -133,7 +130,7 @@ std::vector<contest::winner_from> contest::winners_by_size() const {
         add(smallest_, prefer(times_of(smallest_)));
     for (std::size_t low = smallest_; is_measured(2 * low); low *= 2) {
         std::span<double const> const at_low = times_of(low), at_high = times_of(2 * low);
-        std::size_t const parts = std::min(parts_of_a_doubling, low);
+        std::size_t const parts = std::min(policy::contest_steps, low);
         for (std::size_t part = 1; part <= parts; ++part) {
             double const share = static_cast<double>(part) / static_cast<double>(parts);
             std::array<double, max_candidates> times;

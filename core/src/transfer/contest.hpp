@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
 #include "transfer/cpu/plan.hpp"
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace barmap {
 
-/// Which of several times wins: the first that no other beats by more than the noise (2 %).
+/// Which of several times wins: the first that no other beats by more than the noise (policy.hpp).
 /// @param times one per candidate, the preferred candidate first; not empty
 [[nodiscard]] std::size_t prefer(std::span<double const> times) noexcept;
 
@@ -66,11 +67,9 @@ public:
     [[nodiscard]] std::vector<winner_from> winners_by_size() const;
 
 private:
-    static constexpr std::size_t rounds = 9;
-
     struct candidate {
         std::size_t number;
-        std::array<double, rounds> samples{};
+        std::array<double, policy::contest_rounds> samples{};
         double typical; ///< nanoseconds of one copy
         double times_best =
             std::numeric_limits<double>::infinity(); ///< the same, divided by the winner's

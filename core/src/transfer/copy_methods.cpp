@@ -21,8 +21,8 @@ constexpr direction as_engine(copy_direction which) noexcept {
     return which == copy_direction::to_gpu ? direction::to_gpu : direction::to_cpu;
 }
 
-constexpr std::size_t largest = std::size_t{1} << 20; ///< beyond it, the choice stays
-constexpr std::int64_t budget = 50'000'000;           ///< nanoseconds of each of two measurements
+constexpr std::size_t largest = policy::engine_contest_end;
+constexpr std::int64_t budget = policy::engine_contest * 1000; ///< ns of each of two measurements
 
 /// One method: an engine, or with none the mapping.
 class method {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
 #include "transfer/cpu/plan.hpp"
 #include "transfer/engine/engine_reach.hpp"
 
@@ -14,10 +15,10 @@
 namespace barmap {
 
 /// Where the contest begins: below this size, in bytes, no engine is ever faster than loads and
-/// stores, so that none is asked, or started. An engine takes 3.5 us at least, in which 3 KiB are
-/// read and 64 KiB written (H200).
+/// stores, so that none is asked, or started.
 [[nodiscard]] constexpr std::size_t least_for_engines(copy_direction direction) noexcept {
-    return direction == copy_direction::to_cpu ? 1024 : 32768;
+    return direction == copy_direction::to_cpu ? policy::engines_from_to_cpu
+                                               : policy::engines_from_to_gpu;
 }
 
 /// By what mapping::copy_to_gpu() and copy_to_cpu() copy: for each direction, kind of host memory

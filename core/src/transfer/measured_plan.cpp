@@ -16,14 +16,12 @@ namespace barmap::copy {
 
 namespace {
 
-// Up to 8 bytes every routine makes the same accesses. From 1 MiB on, the link sets the rate.
-constexpr std::size_t smallest = 16;
-constexpr std::size_t largest = 1 << 20;
+constexpr std::size_t smallest = policy::routine_contest_begin;
+constexpr std::size_t largest = policy::routine_contest_end;
 
-// Nanoseconds of each of two measurements. Reading 64 KiB takes 65 us on PCIe, where the rate has
-// stopped changing; writing 1 MiB takes 43 us.
-constexpr std::int64_t store_budget = 3'000'000;
-constexpr std::int64_t load_budget = 2'000'000;
+// Nanoseconds of each of two measurements.
+constexpr std::int64_t store_budget = policy::store_contest * 1000;
+constexpr std::int64_t load_budget = policy::load_contest * 1000;
 
 } // namespace
 

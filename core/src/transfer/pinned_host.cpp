@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/pinned_host.hpp"
 
+#include "base/config.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
@@ -56,7 +57,7 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
     // CUDA takes longest for memory that it does not know. Such memory is copied in a way that is
     // right for all, so that a thread need not hear at once that CUDA has pinned it since.
     using clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds most_age{10};
+    std::chrono::milliseconds const most_age(config::current().policy.unpinned_age);
     struct answer {
         std::byte const* host;
         clock::time_point when;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <atomic>
@@ -80,7 +81,7 @@ public:
 private:
     /// Part of an allocation, reached at its first use: to reach takes as long as to copy.
     static constexpr std::size_t block_bytes = std::size_t{4} << 20;
-    static constexpr std::size_t most_ranges = 64;
+    static constexpr std::size_t most_ranges = policy::known_ranges;
     struct range {
         std::shared_ptr<engine::worker> worker;
         allocation what;

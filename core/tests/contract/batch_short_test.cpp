@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/checkpoint.hpp"
+#include "base/config.hpp"
 #include "contract/batch_fixture.hpp"
 #include "contract/checkpoint_of_cuda.hpp"
 
@@ -53,6 +54,17 @@ TEST_F(short_batches, are_those_of_few_pieces_in_one_stream_without_a_limit_of_t
     EXPECT_TRUE(is_copied_by_the_channel(1, after{other.get()}, then{stream.get()}));
     EXPECT_TRUE(is_copied_by_the_channel(1, after{nullptr}, then{nullptr}));
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get(), 10s}, then{stream.get()}));
+}
+
+TEST_F(short_batches, are_those_of_the_policy) {
+    ::setenv("BARMAP_POLICY", "short_pieces=2,short_large_pieces=3,large_piece=4096", 1);
+    config::read_again();
+    EXPECT_FALSE(is_copied_by_the_channel(3, after{stream.get()}, then{stream.get()}));
+    EXPECT_TRUE(is_copied_by_the_channel(4, after{stream.get()}, then{stream.get()}));
+    ::setenv("BARMAP_POLICY", "short_pieces=2", 1);
+    config::read_again();
+    EXPECT_FALSE(is_copied_by_the_channel(2, after{stream.get()}, then{stream.get()}));
+    EXPECT_TRUE(is_copied_by_the_channel(3, after{stream.get()}, then{stream.get()}));
 }
 
 // CUDA copies pieces of megabytes as fast as the channel does.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/config.hpp"
 #include "contract/memcpy_fixture.hpp"
 #include "shared/cancelled_thread.hpp"
 #include "shared/in_child.hpp"
@@ -42,14 +43,24 @@ protected:
 };
 
 TEST_F(memcpy_reason, few_pieces) {
-    m_.expect_taken(good(memcpy_dropin::least_pieces));
-    m_.expect_passed(good(memcpy_dropin::least_pieces - 1), reason::few_pieces);
+    m_.expect_taken(good(memcpy_dropin::limits::in_force().least_pieces));
+    m_.expect_passed(good(memcpy_dropin::limits::in_force().least_pieces - 1), reason::few_pieces);
     m_.expect_passed(good(0), reason::few_pieces);
 }
 
+TEST(memcpy_limits, are_those_of_the_policy) {
+    ::setenv("BARMAP_POLICY", "taken_pieces=3,taken_piece=4,taken_large_piece=5,taken_large_batch=6", 1);
+    config::read_again();
+    memcpy_dropin::limits const& read = memcpy_dropin::limits::in_force();
+    EXPECT_EQ(read.least_pieces, 3u);
+    EXPECT_EQ(read.most_mean_bytes, 4u);
+    EXPECT_EQ(read.large_mean_bytes, 5u);
+    EXPECT_EQ(read.least_bytes_of_large, 6u);
+}
+
 TEST_F(memcpy_reason, large_pieces) {
-    constexpr std::size_t most = memcpy_dropin::most_mean_bytes,
-                          count = memcpy_dropin::least_bytes_of_large / most;
+    std::size_t const most = memcpy_dropin::limits::in_force().most_mean_bytes,
+                          count = memcpy_dropin::limits::in_force().least_bytes_of_large / most;
     large_memory const memory(count * most + 1);
     copies given(memory.to_cpu(count, most), stream_.get());
     m_.expect_taken(given);
@@ -61,8 +72,8 @@ TEST_F(memcpy_reason, large_pieces) {
 
 // CUDA copies these as fast between host and GPU, and a batch costs its stream more than CUDA's.
 TEST_F(memcpy_reason, large_pieces_in_a_small_batch) {
-    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
-                          count = memcpy_dropin::least_bytes_of_large / large;
+    std::size_t const large = memcpy_dropin::limits::in_force().large_mean_bytes,
+                          count = memcpy_dropin::limits::in_force().least_bytes_of_large / large;
     large_memory const memory(count * large);
     for (bool const is_to_cpu : {true, false}) {
         auto const pieces = [&](std::size_t how_many, std::size_t bytes) {
@@ -81,8 +92,8 @@ TEST_F(memcpy_reason, large_pieces_in_a_small_batch) {
 
 // barmap copies both directions by one engine, CUDA by two.
 TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
-    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
-                          count = memcpy_dropin::least_bytes_of_large / large;
+    std::size_t const large = memcpy_dropin::limits::in_force().large_mean_bytes,
+                          count = memcpy_dropin::limits::in_force().least_bytes_of_large / large;
     large_memory const memory(count * large);
     for (bool const is_to_cpu : {true, false}) {
         gated_stream held;
@@ -106,8 +117,8 @@ TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
 
 // While the memory of the second piece is judged, another thread begins the other direction.
 TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
-    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
-                          count = memcpy_dropin::least_bytes_of_large / large;
+    std::size_t const large = memcpy_dropin::limits::in_force().large_mean_bytes,
+                          count = memcpy_dropin::limits::in_force().least_bytes_of_large / large;
     large_memory const memory(count * large);
     auto list = memory.to_cpu(count, large);
     device_block const apart(large);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/copy.hpp>
 
+#include "base/policy.hpp"
 #include "transfer/cpu/transfer.hpp"
 
 #include <algorithm>
@@ -28,8 +29,7 @@ void detail::read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes
 
 void detail::fill_bytes(std::byte* gpu, std::byte value, std::size_t bytes,
                         copy_plan const* plan) noexcept {
-    // A page: 4 % of the time that its bytes take on the way to the GPU.
-    constexpr std::size_t line = 64, most = 4096;
+    constexpr std::size_t line = 64, most = policy::fill_piece;
     alignas(line) std::byte pattern[most];
     std::memset(pattern, std::to_integer<int>(value), std::min(bytes, most));
     if (bytes > most) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/transfer.hpp"
 
+#include "base/config.hpp"
 #include "base/thread.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/cpu/routines.hpp"
@@ -65,26 +66,26 @@ ticket submit(copy_engine& to, piece_list const& pieces) {
     return to.submit(pieces.way(), pieces.all(), pieces.bytes(), {});
 }
 
-// The fastest of 4 KiB to 256 KiB on an H200 (docs/results): the larger the copy, the less the cost
-// of a piece matters compared with the overlap of engine and CPU.
-constexpr std::size_t staged_chunk(direction which, std::size_t bytes) noexcept {
-    constexpr std::size_t kib = 1024;
+/// The size of the parts of a staged copy: the larger the copy, the less the cost of a part matters
+/// compared with the overlap of engine and CPU.
+std::size_t staged_part(direction which, std::size_t bytes, policy::values const& policy) noexcept {
     if (which == direction::to_cpu)
-        return bytes <= 32 * kib    ? bytes
-               : bytes <= 128 * kib ? 32 * kib
-               : bytes <= 512 * kib ? 64 * kib
-                                    : 128 * kib;
-    return bytes <= 128 * kib ? bytes : bytes <= 512 * kib ? 128 * kib : 256 * kib;
+        return bytes <= policy.whole_to_cpu    ? bytes
+               : bytes <= policy.medium_to_cpu ? policy.part_to_cpu
+               : bytes <= policy.large_to_cpu  ? policy.medium_part_to_cpu
+                                               : policy.large_part_to_cpu;
+    return bytes <= policy.whole_to_gpu   ? bytes
+           : bytes <= policy.large_to_gpu ? policy.part_to_gpu
+                                          : policy.large_part_to_gpu;
 }
 
 /// How the CPU copies. Copies too large for its caches use streaming stores, which do not read the
-/// destination first: 600 us for 8 MiB from the GPU, 790 us with memcpy (H200).
+/// destination first.
 using cpu_copy = void (*)(void* to, void const* from, std::size_t bytes) noexcept;
 
-cpu_copy cpu_copy_for(direction which, std::size_t bytes) noexcept {
-    constexpr std::size_t mib = std::size_t{1} << 20;
+cpu_copy cpu_copy_for(direction which, std::size_t bytes, policy::values const& policy) noexcept {
     static cpu_copy const streaming = copy::streaming_store();
-    if (streaming && bytes >= (which == direction::to_cpu ? 2 * mib : mib))
+    if (streaming && bytes >= (which == direction::to_cpu ? policy.streamed_to_cpu : policy.streamed_to_gpu))
         return streaming;
     return
         [](void* to, void const* from, std::size_t some) noexcept { std::memcpy(to, from, some); };
@@ -218,8 +219,9 @@ outcome worker::copy_pinned(direction which, reachable const& gpu, std::size_t b
 // A buffer is a ring of chunks.
 outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
                               std::byte* host, std::size_t bytes) {
-    std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
-    cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
+    policy::values const& policy = config::current().policy;
+    std::size_t const chunk = staged_part(direction::to_cpu, bytes, policy);
+    cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes, policy);
     std::size_t const slots = buffer_bytes / chunk;
     std::array<ticket, buffer_bytes / 4096> tickets; // a smaller chunk is the only one
     std::size_t submitted = 0, taken = 0;
@@ -244,8 +246,9 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
 
 outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
                               std::byte const* host, std::size_t bytes) {
-    std::size_t const chunk = staged_chunk(direction::to_gpu, bytes);
-    cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes);
+    policy::values const& policy = config::current().policy;
+    std::size_t const chunk = staged_part(direction::to_gpu, bytes, policy);
+    cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes, policy);
     std::size_t const slots = buffer_bytes / chunk;
     std::array<ticket, buffer_bytes / 4096> tickets;
     ticket last = 0;

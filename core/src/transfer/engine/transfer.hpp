@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
 #include "base/region.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/patience.hpp"
@@ -24,7 +25,7 @@ namespace barmap::engine {
 class worker {
 public:
     static constexpr std::size_t buffers = 2;
-    static constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
+    static constexpr std::size_t buffer_bytes = policy::staging_buffer;
 
     /// Starts the engine. @throws error
     explicit worker(std::unique_ptr<copy_engine> engine,

@@ -65,6 +65,7 @@ TEST_F(config_test, takes_each_variable) {
     set("BARMAP_COPY", "avx2");
     set("BARMAP_ENGINE", "channel");
     set("BARMAP_REQUIRE", ",rm,,dmabuf,");
+    set("BARMAP_POLICY", "short_pieces=3");
     set("BARMAP_LOG", "info");
     set("BARMAP_SIM", "1");
     set("BARMAP_SIM_LIBRARY", "/a/libcuda.so.1");
@@ -74,6 +75,7 @@ TEST_F(config_test, takes_each_variable) {
     EXPECT_EQ(now.copy, "avx2");
     EXPECT_EQ(now.engine, "channel");
     EXPECT_EQ(now.require, (std::vector<std::string>{"rm", "dmabuf"}));
+    EXPECT_EQ(now.policy.short_pieces, 3u);
     EXPECT_EQ(now.log, log_level::info);
     EXPECT_EQ(log::threshold(), log::level::info);
     EXPECT_TRUE(now.simulate);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/channel_queue.hpp"
 
+#include "base/config.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/engine/patience.hpp"
@@ -241,8 +242,8 @@ void channel_queue::submit(direction which, std::span<piece const> pieces, std::
             .count(),
         std::memory_order_relaxed);
     own.word.store(begin.on_cpu, std::memory_order_relaxed);
-    constexpr std::size_t bulk_bytes = std::size_t{1} << 20, bulk_pieces = 1024;
-    own.is_bulk.store(bytes >= bulk_bytes || pieces.size() >= bulk_pieces,
+    policy::values const& policy = config::current().policy;
+    own.is_bulk.store(bytes >= policy.bulk_bytes || pieces.size() >= policy.bulk_pieces,
                       std::memory_order_relaxed);
     bool const may_be_ordered =
         which != direction::among_gpus && host_order::suits(pieces.size(), bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
 #include "transfer/engine/channel/host_order.hpp"
 #include "transfer/engine/submission.hpp"
 
@@ -71,7 +72,8 @@ private:
     static constexpr std::size_t words_of_piece = 8, words_of_ticket = 16;
     static constexpr std::size_t line_words = 16; ///< a chunk starts on a line of 64 bytes
     // Chunks let the engine start while the CPU still writes: 6 to 20 % for long lists (H200).
-    static constexpr std::size_t first_chunk = 32, next_chunk = 128;
+    static constexpr std::size_t first_chunk = policy::first_segment,
+                                 next_chunk = policy::next_segment;
     static_assert(most_pieces <= host_order::most_pieces);
 
     /// How much of each ring has been used since the start.

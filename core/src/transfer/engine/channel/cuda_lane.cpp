@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/config.hpp"
 #include "base/process.hpp"
 #include "base/process_exit.hpp"
 #include "base/thread.hpp"
@@ -195,11 +196,13 @@ private:
     /// copies in such streams wait and keep these engines; beside them, stores made 21 GB/s instead
     /// of 49 (vLLM on H100).
     bool goes_against(direction which, std::size_t pieces, std::size_t bytes) noexcept {
-        constexpr std::size_t least_batch = std::size_t{1} << 20;
-        std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;
+        policy::values const& policy = config::current().policy;
+        std::size_t const least_piece = session_->shared_engines.size() > 1
+                                            ? policy.both_ways_piece
+                                            : policy.both_ways_piece_of_one;
         // Among GPUs these engines reach a fifth of the own one's rate (H100).
-        if (which == direction::among_gpus || bytes < least_batch || bytes / pieces < least_piece ||
-            session_->shared_engines.empty())
+        if (which == direction::among_gpus || bytes < policy.both_ways_batch ||
+            bytes / pieces < least_piece || session_->shared_engines.empty())
             return false;
         direction const other = which == direction::to_gpu ? direction::to_cpu : direction::to_gpu;
         for (std::size_t i = 0; i < own_.size(); ++i)
@@ -211,8 +214,9 @@ private:
     /// Whether a batch is small and would wait for a bulk copy much longer than it takes: then it
     /// takes an engine that CUDA also uses.
     bool passes_bulk(std::size_t pieces, std::size_t bytes) noexcept {
-        constexpr std::size_t most_pieces = 64, most_bytes = std::size_t{64} << 10;
-        if (pieces > most_pieces || bytes > most_bytes || session_->shared_engines.empty())
+        policy::values const& policy = config::current().policy;
+        if (pieces > policy.passing_pieces || bytes > policy.passing_bytes ||
+            session_->shared_engines.empty())
             return false;
         for (std::size_t i = 0; i < own_.size(); ++i)
             if (striped_queue const* const each = own_.at(i).get(); each && each->is_copying_bulk())
@@ -290,7 +294,8 @@ private:
     std::optional<cuda::block_addresses> addresses_;
     os::process_id owner_ = os::this_process();
     std::unique_ptr<cuda_session> session_;                        // destroyed after its queues
-    static constexpr std::size_t own = 3, shared = 0, passing = 1; ///< of each direction
+    static constexpr std::size_t own = policy::own_queues, shared = 0,
+                                 passing = policy::passing_queues; ///< of each direction
     static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) <=
                   most_queues);
     queue_set own_{[this](std::optional<direction> which) { return open_own(which); }, own};

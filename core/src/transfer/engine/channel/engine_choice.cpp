@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/engine_choice.hpp"
 
+#include "base/policy.hpp"
 #include "nvidia/channel.hpp"
 
 #include <barmap/error.hpp>
@@ -69,10 +70,9 @@ std::uint32_t own_engine_type(std::span<copy_engine_caps const> usable,
 }
 
 std::vector<std::uint32_t> shared_engine_types(std::span<copy_engine_caps const> usable) {
-    constexpr std::size_t most = 2;
     std::vector<std::uint32_t> result;
     for (copy_engine_caps const& each : usable)
-        if (each.has(abi::ce_cap_shared) && result.size() < most)
+        if (each.has(abi::ce_cap_shared) && result.size() < policy::shared_engines)
             result.push_back(each.type);
     return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/policy.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "nvidia/channel.hpp"
 #include "driver/rm/client.hpp"
@@ -67,7 +68,7 @@ private:
 
     /// How long other users of the engine, such as CUDA, wait for this channel. With 200 us, CUDA's
     /// copies beside batches took that long, and the batches were no faster (H100).
-    static constexpr std::uint64_t time_slice_us = 50;
+    static constexpr std::uint64_t time_slice_us = policy::time_slice;
     rm::client const& client_;
     rm::driver_series series_;
     rm::abi::handle group_, channel_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/host_order.hpp"
 
+#include "base/config.hpp"
+
 #include <algorithm>
 
 namespace barmap::engine {
@@ -15,10 +17,15 @@ std::size_t group_of(std::uintptr_t address) noexcept {
 
 } // namespace
 
+bool host_order::suits(std::size_t pieces, std::size_t bytes) noexcept {
+    policy::values const& policy = config::current().policy;
+    return pieces >= policy.sorted_pieces && bytes <= pieces * policy.sorted_piece;
+}
+
 // A counting sort.
 bool host_order::find(std::span<piece const> pieces, host_side host) noexcept {
-    constexpr std::ptrdiff_t least_groups = 32; // 64 MiB gain nothing (H100)
-    std::array<std::uint16_t, groups> place{};  // of the next piece of a group
+    auto const least_groups = static_cast<std::ptrdiff_t>(config::current().policy.sorted_parts);
+    std::array<std::uint16_t, groups> place{}; // of the next piece of a group
     for (piece const& each : pieces)
         ++place[group_of(each.*host)];
     if (std::ranges::count_if(place, [](std::uint16_t each) { return each != 0; }) < least_groups)

@@ -22,10 +22,7 @@ public:
     static constexpr std::size_t most_pieces = 4096;
 
     /// Whether sorting may be worth its 3 ns a piece.
-    [[nodiscard]] static bool suits(std::size_t pieces, std::size_t bytes) noexcept {
-        constexpr std::size_t least_pieces = 1024, most_bytes = 1024; // of a piece
-        return pieces >= least_pieces && bytes <= pieces * most_bytes;
-    }
+    [[nodiscard]] static bool suits(std::size_t pieces, std::size_t bytes) noexcept;
 
     /// @param pieces up to most_pieces
     /// @return whether the sorted order is better; it is valid until the next call

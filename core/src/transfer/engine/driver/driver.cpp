@@ -7,6 +7,7 @@
 #include "transfer/engine/queues.hpp"
 #include "transfer/engine/spin.hpp"
 
+#include "base/policy.hpp"
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ public:
     void measure(reachable const& gpu, reachable const& host) override {
         if (lane_ == lane::held)
             return; // that lane copies few pieces at once
-        constexpr std::size_t count = 64, size = 4096;
+        constexpr std::size_t count = policy::tried_batch, size = 4096;
         std::vector<piece> pieces;
         for (std::size_t i = 0; i < count; ++i)
             pieces.push_back(

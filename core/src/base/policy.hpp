@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+/// The numbers by which barmap chooses who copies, in what order and in which parts: no other place
+/// has one. What a contest measures at its start, each time, is no number here; its bounds are.
+/// `barmap info --verbose` prints the table, and BARMAP_POLICY overrules what is not fixed, for
+/// tests and to find a cause. Sites ask config::current().policy, once for each batch, copy or
+/// mapping, never for a piece.
+namespace barmap::policy {
+
+inline constexpr std::size_t kib = 1024, mib = 1024 * kib, any = std::size_t{1} << 40;
+
+// Each line: name, value, unit, the least and the most that BARMAP_POLICY may give, and why: the
+// measurement with its machine, or the page that has it.
+// clang-format off
+#define BARMAP_POLICY(X)                                                                           \
+    X(short_pieces, 8, "pieces", 0, 4096, "in one stream CUDA delays less: docs/batches.md")       \
+    X(short_large_pieces, 32, "pieces", 0, 4096, "of large_piece each, the same")                  \
+    X(large_piece, mib, "bytes", 1, any, "CUDA copies such as fast as a channel: docs/batches.md") \
+    X(joined_share, 50, "%", 1, 100, "of pieces that follow one another; not measured")            \
+    X(both_ways_batch, mib, "bytes", 0, any, "smaller ones gain nothing by an engine of CUDA's (H100)")          \
+    X(both_ways_piece, 2 * kib, "bytes", 0, any, "pieces, on average, the same, where it has two (H100)") \
+    X(both_ways_piece_of_one, 16 * kib, "bytes", 0, any, "the same where it has one (H100)")             \
+    X(bulk_bytes, mib, "bytes", 1, any, "batches from it on are passed by small ones (H100)")      \
+    X(bulk_pieces, 1024, "pieces", 1, any, "the same by pieces (H100)")                            \
+    X(passing_bytes, 64 * kib, "bytes", 0, any, "batches up to it pass a bulk one (H100)")         \
+    X(passing_pieces, 64, "pieces", 0, 4096, "the same by pieces (H100)")                          \
+    X(sorted_pieces, 1024, "pieces", 1, any, "fewer gain nothing by host addresses' order (H100)") \
+    X(sorted_piece, kib, "bytes", 0, mib, "larger ones, on average, gain nothing (H100)")          \
+    X(sorted_parts, 32, "4 MiB", 1, 256, "less host memory gains nothing (H100)")                  \
+    X(whole_to_cpu, 32 * kib, "bytes", 1, 2 * mib, "staged copies up to it are one part (H200)")   \
+    X(part_to_cpu, 32 * kib, "bytes", 1, 2 * mib, "larger ones' parts: docs/results, staging (H200)") \
+    X(medium_to_cpu, 128 * kib, "bytes", 1, any, "beyond it")                                      \
+    X(medium_part_to_cpu, 64 * kib, "bytes", 1, 2 * mib, "the same")                               \
+    X(large_to_cpu, 512 * kib, "bytes", 1, any, "beyond it")                                       \
+    X(large_part_to_cpu, 128 * kib, "bytes", 1, 2 * mib, "the same")                               \
+    X(whole_to_gpu, 128 * kib, "bytes", 1, 2 * mib, "staged copies up to it are one part (H200)")  \
+    X(part_to_gpu, 128 * kib, "bytes", 1, 2 * mib, "larger ones' parts (H200)")                    \
+    X(large_to_gpu, 512 * kib, "bytes", 1, any, "beyond it")                                       \
+    X(large_part_to_gpu, 256 * kib, "bytes", 1, 2 * mib, "the same")                               \
+    X(streamed_to_cpu, 2 * mib, "bytes", 0, any, "8 MiB: 600 us, by memcpy 790 (H200)")            \
+    X(streamed_to_gpu, mib, "bytes", 0, any, "of the same measurement (H200)")                     \
+    X(checked_pieces, 64, "pieces", 1, any, "among several GPUs; more would take too long")        \
+    X(unpinned_age, 10, "ms", 0, 60000, "of the answer that memory is not pinned (H200)")          \
+    X(taken_pieces, 64, "pieces", 1, any, "by libbarmap-memcpy: docs/memcpy.md (H200)")            \
+    X(taken_piece, 128 * kib, "bytes", 1, 1024 * mib, "on average, at most: docs/memcpy.md (H200)")       \
+    X(taken_large_piece, 32 * kib, "bytes", 1, any, "from it on CUDA is as fast (H200)")           \
+    X(taken_large_batch, 16 * mib, "bytes", 0, any, "of such, from it on: order costs 10 us (H200)")
+
+// Those that sizes of tables, memory or a written promise depend on: name, value, unit, why.
+#define BARMAP_POLICY_FIXED(X)                                                                     \
+    X(engines_from_to_gpu, 32 * kib, "bytes", "an engine takes 3.5 us, in which 64 KiB are written (H200)") \
+    X(engines_from_to_cpu, kib, "bytes", "an engine takes 3.5 us, in which 3 KiB are read (H200)") \
+    X(engine_contest_end, mib, "bytes", "beyond it, the choice of method stays")                   \
+    X(contest_noise, 2, "%", "of methods within this of the best, the first wins")                 \
+    X(contest_hopeless, 2, "times", "so far behind the best, a method is tried no further")        \
+    X(contest_sample, 2000, "ns", "the clock takes 25 ns; caches warm in longer ones")             \
+    X(contest_long_sample, 10000, "ns", "from it on, fewer rounds")                                \
+    X(store_contest, 3000, "us", "each of two passes; 1 MiB takes 43 us (H200)")                   \
+    X(load_contest, 2000, "us", "each of two passes; 64 KiB take 65 us (H200)")                    \
+    X(engine_contest, 50000, "us", "each of two passes")                                           \
+    X(contest_rounds, 9, "rounds", "of samples, whose upper quartile counts")                     \
+    X(contest_long_rounds, 5, "rounds", "of long ones")                                            \
+    X(contest_steps, 16, "parts", "of a doubling: so exact is the size from which a method wins")  \
+    X(routine_contest_begin, 16, "bytes", "up to 8 every routine makes the same accesses")         \
+    X(routine_contest_end, mib, "bytes", "beyond it, the link sets the rate")                      \
+    X(own_queues, 3, "queues", "of a direction: batches that wait for streams hold up no others")      \
+    X(passing_queues, 1, "queues", "of a direction, for batches that pass a bulk one")             \
+    X(shared_engines, 2, "engines", "that CUDA also uses, for batches both ways (H100)")           \
+    X(time_slice, 50, "us", "of a channel on its engine")                                          \
+    X(staging_buffer, 2 * mib, "bytes", "for copies of memory that is not pinned; two of them")    \
+    X(fill_piece, 4 * kib, "bytes", "a fill writes copies of such a piece")                        \
+    X(first_segment, 32, "pieces", "of a batch: the engine begins while the rest is written (H200)") \
+    X(next_segment, 128, "pieces", "the later ones (H200)")                                        \
+    X(known_ranges, 64, "ranges", "of pinned memory, of 4 MiB at most, whose answer is kept")      \
+    X(tried_batch, 64, "pieces", "of 4 KiB: CUDA's batch call against single calls, at the start")
+// clang-format on
+
+/// What each has in this process.
+struct values {
+#define BARMAP_POLICY_MEMBER(name, value, ...) std::size_t name = value;
+    BARMAP_POLICY(BARMAP_POLICY_MEMBER)
+#undef BARMAP_POLICY_MEMBER
+};
+
+#define BARMAP_POLICY_CONSTANT(name, value, ...) inline constexpr std::size_t name = value;
+BARMAP_POLICY_FIXED(BARMAP_POLICY_CONSTANT)
+#undef BARMAP_POLICY_CONSTANT
+
+/// Takes "name=value,name=value", whole numbers in the table's units.
+/// @return whether each name is in the table and each value in its range; else `to` has any values
+[[nodiscard]] bool take(values& to, std::string_view assignments);
+
+} // namespace barmap::policy
