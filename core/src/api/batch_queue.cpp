@@ -309,15 +309,19 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
         else
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
-        // Joining adjacent pieces takes a second list, which pays only if many are adjacent.
-        bool const joined = !is_checked && totals.follow > 0 &&
-                            totals.follow >= pieces.size() * policy.joined_share / 100;
-        bool const as_they_are = totals.are_plain && !joined;
+        // One range is one piece, but for CUDA's copies, which take none across two allocations.
+        // To join parts of other lists takes longer than it saves (batch-joined.csv in docs/results).
+        copy_piece const first = pieces.empty() ? copy_piece{} : pieces.front();
+        copy_piece const range{first.to, first.from, totals.bytes};
+        bool const is_one = totals.is_one_range && !is_checked;
+        std::span<copy_piece const> const given = is_one ? std::span(&range, 1) : pieces;
+        bool const as_they_are =
+            is_one ? range.bytes - 1 < engine::most_piece_bytes : totals.are_plain;
         std::vector<copy_piece> const list =
-            as_they_are ? std::vector<copy_piece>() : plain(pieces, joined);
+            as_they_are ? std::vector<copy_piece>() : plain(given);
         try {
             std::uint64_t const number =
-                at.engine->submit(way, as_they_are ? pieces : list, totals.bytes, order);
+                at.engine->submit(way, as_they_are ? given : list, totals.bytes, order);
             at.slot->count(totals.bytes);
             return batch_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {

@@ -21,14 +21,12 @@ inline constexpr std::size_t kib = 1024, mib = 1024 * kib, any = std::size_t{1} 
     X(short_pieces, 8, "pieces", 0, 4096, "in one stream CUDA delays less: docs/batches.md")       \
     X(short_large_pieces, 32, "pieces", 0, 4096, "of large_piece each, the same")                  \
     X(large_piece, mib, "bytes", 1, any, "CUDA copies such as fast as a channel: docs/batches.md") \
-    X(joined_share, 50, "%", 1, 100, "of pieces that follow one another; not measured")            \
     X(both_ways_batch, mib, "bytes", 0, any, "smaller ones gain nothing by an engine of CUDA's (H100)")          \
     X(both_ways_piece, 2 * kib, "bytes", 0, any, "pieces, on average, the same, where it has two (H100)") \
     X(both_ways_piece_of_one, 16 * kib, "bytes", 0, any, "the same where it has one (H100)")             \
-    X(bulk_bytes, mib, "bytes", 1, any, "batches from it on are passed by small ones (H100)")      \
-    X(bulk_pieces, 1024, "pieces", 1, any, "the same by pieces (H100)")                            \
-    X(passing_bytes, 64 * kib, "bytes", 0, any, "batches up to it pass a bulk one (H100)")         \
-    X(passing_pieces, 64, "pieces", 0, 4096, "the same by pieces (H100)")                          \
+    X(passing_bytes, 64 * kib, "bytes", 0, any, "a batch up to it passes one passed_times as large (H100)") \
+    X(passing_pieces, 64, "pieces", 0, 4096, "the same; both decide (H100)")                       \
+    X(passed_times, 16, "times", 1, 1 << 20, "in bytes or in pieces: what is passed (H100)")       \
     X(sorted_pieces, 1024, "pieces", 1, any, "fewer gain nothing by host addresses' order (H100)") \
     X(sorted_piece, kib, "bytes", 0, mib, "larger ones, on average, gain nothing (H100)")          \
     X(sorted_parts, 32, "4 MiB", 1, 256, "less host memory gains nothing (H100)")                  \

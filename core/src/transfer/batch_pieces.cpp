@@ -119,20 +119,12 @@ piece_totals check(std::span<copy_piece const> pieces) {
     return totals;
 }
 
-std::vector<copy_piece> plain(std::span<copy_piece const> pieces, bool joined) {
+std::vector<copy_piece> plain(std::span<copy_piece const> pieces) {
     std::vector<copy_piece> result;
     for (copy_piece each : pieces)
         while (each.bytes != 0) {
-            copy_piece* const last = joined && !result.empty() ? &result.back() : nullptr;
-            bool const follows = last && last->bytes < engine::most_piece_bytes &&
-                                 last->to + last->bytes == each.to &&
-                                 last->from + last->bytes == each.from;
-            std::size_t const room = engine::most_piece_bytes - (follows ? last->bytes : 0);
-            std::size_t const some = std::min(each.bytes, room);
-            if (follows)
-                last->bytes += some;
-            else
-                result.push_back({each.to, each.from, some});
+            std::size_t const some = std::min(each.bytes, engine::most_piece_bytes);
+            result.push_back({each.to, each.from, some});
             each = {each.to + some, each.from + some, each.bytes - some};
         }
     return result;

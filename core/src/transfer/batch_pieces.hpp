@@ -26,9 +26,7 @@ struct refused_piece : error {
 [[nodiscard]] piece_totals check(std::span<copy_piece const> pieces);
 
 /// Without empty pieces, and with large ones cut to what an engine takes.
-/// @param joined whether pieces that follow each other become one: not for CUDA's copies, which
-///        take no piece across two allocations
-[[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces, bool joined);
+[[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces);
 
 /// Which way the first piece goes that is not empty.
 /// @param known of earlier batches, so that the driver is asked of new memory only, and once more

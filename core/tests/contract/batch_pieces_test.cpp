@@ -183,28 +183,21 @@ TEST(batch_pieces, large_ones_are_cut_and_empty_ones_left_out) {
                                          {there + most, here + most, most},
                                          {there + 2 * most, here + 2 * most, 5},
                                          {16, 32, 7}};
-    for (bool const joined : {false, true})
-        expect_same(plain(list, joined), wanted);
+    expect_same(plain(list), wanted);
 }
 
-TEST(batch_pieces, those_that_follow_each_other_are_joined) {
-    constexpr std::size_t most = engine::most_piece_bytes;
-    std::vector<copy_piece> const list{{1000, 5000, 100}, {1100, 5100, 50}, {7, 7, 0},
-                                       {1150, 5150, 1},   {1151, 6000, 9},  {2000, 6009, 9},
-                                       {2009, 6018, most}};
-    EXPECT_EQ(check(list).follow, 2u);
-    expect_same(
-        plain(list, true),
-        {{1000, 5000, 151}, {1151, 6000, 9}, {2000, 6009, most}, {2000 + most, 6009 + most, 9}});
-    expect_same(plain(list, false), {{1000, 5000, 100},
-                                     {1100, 5100, 50},
-                                     {1150, 5150, 1},
-                                     {1151, 6000, 9},
-                                     {2000, 6009, 9},
-                                     {2009, 6018, most}});
+TEST(batch_pieces, are_one_range_where_each_goes_on_on_both_sides) {
+    auto const is_one = [](std::vector<copy_piece> const& list) { return check(list).is_one_range; };
+    EXPECT_FALSE(is_one({}));
+    EXPECT_TRUE(is_one({{1000, 5000, 100}}));
+    EXPECT_TRUE(is_one({{1000, 5000, 100}, {1100, 5100, 0}, {1100, 5100, 50}}));
+    EXPECT_FALSE(is_one({{1000, 5000, 100}, {1100, 5100, 50}, {1151, 5150, 9}}));
+    EXPECT_FALSE(is_one({{1000, 5000, 100}, {1100, 5100, 50}, {1150, 5151, 9}}));
+    EXPECT_FALSE(is_one({{1000, 5000, 100}, {1101, 5100, 50}, {1151, 5150, 9}}));
+    EXPECT_FALSE(is_one({{1100, 5100, 50}, {1000, 5000, 100}})) << "in the other order";
 }
 
-TEST(batch_pieces, the_channel_joins_lists_in_which_half_follow) {
+TEST(batch_pieces, the_channel_copies_one_range_at_once) {
     engine_machine machine("channel");
     batch_program p;
     auto const copies_of = [&](std::vector<copy_piece> const& list) {
@@ -222,9 +215,7 @@ TEST(batch_pieces, the_channel_joins_lists_in_which_half_follow) {
     for (std::size_t i = 0; i < 100; ++i)
         list.push_back({p.block.address() + i * 64, p.host.address() + i * 64, 64});
     EXPECT_EQ(copies_of(list), 1u);
-    for (std::size_t i = 0; i < 60; i += 2)
-        std::swap(list[i].from, list[i + 1].from);
-    EXPECT_EQ(check(list).follow, 39u);
+    std::swap(list[98].from, list[99].from);
     EXPECT_EQ(copies_of(list), 100u);
 }
 

@@ -53,12 +53,12 @@ TEST_F(policy_test, takes_what_it_shows) {
 }
 
 TEST_F(policy_test, is_overruled_by_the_variable) {
-    set(",short_pieces=3,,bulk_bytes=1099511627776,");
+    set(",short_pieces=3,,large_piece=1099511627776,");
     EXPECT_EQ(config::current().policy.short_pieces, 3u);
-    EXPECT_EQ(config::current().policy.bulk_bytes, std::size_t{1} << 40);
+    EXPECT_EQ(config::current().policy.large_piece, std::size_t{1} << 40);
     EXPECT_EQ(shown("short_pieces").value, 3u);
     EXPECT_EQ(shown("short_pieces").from, "BARMAP_POLICY");
-    EXPECT_EQ(shown("bulk_pieces").from, "default");
+    EXPECT_EQ(shown("passing_pieces").from, "default");
     set("short_pieces=3,short_pieces=4"); // the last one counts
     EXPECT_EQ(config::current().policy.short_pieces, 4u);
     EXPECT_NO_THROW(config::expect_allowed());
@@ -69,14 +69,14 @@ TEST_F(policy_test, refuses_all_of_what_is_wrong_in_a_part) {
          {"short_piece=3", "short_pieces", "short_pieces=", "short_pieces=x", "short_pieces=3 ",
           " short_pieces=3", "short_pieces=-1", "short_pieces=+3", "short_pieces=4097",
           "short_pieces=0x10", "short_pieces=3=4", "=3", "short_pieces=99999999999999999999999",
-          "large_piece=0", "engines_from_to_cpu=2048", "short_pieces=3;bulk_pieces=4"}) {
+          "large_piece=0", "engines_from_to_cpu=2048", "short_pieces=3;passing_pieces=4"}) {
         SCOPED_TRACE(wrong);
-        set(("bulk_pieces=7," + wrong).c_str());
+        set(("passing_pieces=7," + wrong).c_str());
         EXPECT_EQ(config::current().policy.short_pieces, policy::values{}.short_pieces);
-        EXPECT_EQ(config::current().policy.bulk_pieces, policy::values{}.bulk_pieces);
+        EXPECT_EQ(config::current().policy.passing_pieces, policy::values{}.passing_pieces);
         error const refusal = test::caught([] { config::expect_allowed(); });
         EXPECT_EQ(refusal.code(), errc::invalid_argument);
-        EXPECT_EQ(refusal.operation(), "use BARMAP_POLICY=bulk_pieces=7," + wrong);
+        EXPECT_EQ(refusal.operation(), "use BARMAP_POLICY=passing_pieces=7," + wrong);
         EXPECT_NE(refusal.advice().find("barmap info --verbose"), std::string::npos);
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/channel_queue.hpp"
 
-#include "base/config.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "transfer/cpu/fence.hpp"
+#include "transfer/engine/channel/passing.hpp"
 #include "transfer/engine/patience.hpp"
 #include "transfer/engine/spin.hpp"
 
@@ -242,9 +242,7 @@ void channel_queue::submit(direction which, std::span<piece const> pieces, std::
             .count(),
         std::memory_order_relaxed);
     own.word.store(begin.on_cpu, std::memory_order_relaxed);
-    policy::values const& policy = config::current().policy;
-    own.is_bulk.store(bytes >= policy.bulk_bytes || pieces.size() >= policy.bulk_pieces,
-                      std::memory_order_relaxed);
+    own.is_bulk.store(is_passed(pieces.size(), bytes), std::memory_order_relaxed);
     bool const may_be_ordered =
         which != direction::among_gpus && host_order::suits(pieces.size(), bytes);
     host_side const host = which == direction::to_gpu ? &piece::from : &piece::to;

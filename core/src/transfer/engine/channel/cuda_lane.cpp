@@ -4,6 +4,7 @@
 #include "base/process_exit.hpp"
 #include "base/thread.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
+#include "transfer/engine/channel/passing.hpp"
 #include "transfer/engine/channel/striped_queue.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/engine.hpp"
@@ -214,9 +215,7 @@ private:
     /// Whether a batch is small and would wait for a bulk copy much longer than it takes: then it
     /// takes an engine that CUDA also uses.
     bool passes_bulk(std::size_t pieces, std::size_t bytes) noexcept {
-        policy::values const& policy = config::current().policy;
-        if (pieces > policy.passing_pieces || bytes > policy.passing_bytes ||
-            session_->shared_engines.empty())
+        if (!may_pass(pieces, bytes) || session_->shared_engines.empty())
             return false;
         for (std::size_t i = 0; i < own_.size(); ++i)
             if (striped_queue const* const each = own_.at(i).get(); each && each->is_copying_bulk())
