@@ -275,6 +275,12 @@ def comments_of_namespaces(root: Path) -> list[str]:
     return found
 
 
+def namespaces_that_browsers_miss(root: Path) -> list[str]:
+    """`namespace a::inline b {` hides all that it holds from Universal Ctags, and from what stands on that."""
+    files = [p for p in code_files(root) if p.suffix in CODE_SUFFIXES - {".py"}]
+    return _find(root, files, r"^\s*namespace [\w:]+::inline\b", keep_strings=False, what="hides a namespace")
+
+
 def host_memory_registered_otherwise(root: Path) -> list[str]:
     """Host memory is registered as portable and nothing else: read-only, a private mapping of a file
     that cannot be written keeps NVIDIA's kernel module in a loop for ever (580.159.04)."""
@@ -389,6 +395,7 @@ RULES = (
     names_that_say_nothing,
     tests_that_nobody_builds,
     comments_of_namespaces,
+    namespaces_that_browsers_miss,
     host_memory_registered_otherwise,
     thread_locals_with_destructors,
     protection_taken_away,

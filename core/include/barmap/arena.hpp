@@ -14,7 +14,8 @@ namespace barmap {
 struct arena_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
 struct opened_signal;
@@ -102,4 +103,5 @@ private:
     std::shared_ptr<arena_state> state_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

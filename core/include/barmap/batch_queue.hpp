@@ -16,7 +16,8 @@ namespace barmap {
 struct batch_queue_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 class device;
 
@@ -114,4 +115,5 @@ private:
     std::shared_ptr<batch_queue_state> state_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -18,7 +18,8 @@
 #include <cstring>
 #include <span>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
 /// @return the number of slots
@@ -261,4 +262,5 @@ private:
 };
 
 } // namespace detail
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

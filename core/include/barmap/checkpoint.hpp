@@ -15,7 +15,8 @@
 ///     barmap::checkpoint_restore();
 ///
 /// share/doc/barmap/checkpoint.md has recipes; the rules are O49 to O51 of ordering.md.
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// Releases all GPU resources that the process holds through barmap: mappings, references to
 /// memory, copy engines and driver descriptors. Objects stay valid, CPU addresses stay reserved,
@@ -43,4 +44,5 @@ BARMAP_API void checkpoint_prepare(std::chrono::nanoseconds at_most = std::chron
 ///         error the process stays prepared: remove the cause and call it again
 BARMAP_API void checkpoint_restore();
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -21,7 +21,8 @@
 /// reads the environment. Bounds are preconditions, which your debug builds assert. Several threads
 /// may call these functions on one mapping at once; overlapping writes are the caller's race, as
 /// with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// A trivially copyable type of 1, 2, 4 or 8 bytes.
 template <class Word>
@@ -261,4 +262,5 @@ requires(std::is_trivially_copyable_v<Value>&& std::predicate<Predicate&, Value 
     }
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -17,7 +17,8 @@ namespace barmap {
 struct device_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// One GPU, and the backends by which this process reaches its memory.
 ///
@@ -160,4 +161,5 @@ private:
     std::shared_ptr<device_state> state_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <system_error>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// Refusals of barmap itself. Failures of the system, CUDA, Vulkan or NVIDIA's resource manager
 /// keep their own code in their own category.
@@ -63,7 +64,8 @@ private:
     std::shared_ptr<parts const> parts_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap
 
 template <>
 struct std::is_error_code_enum<barmap::errc> : std::true_type {};

@@ -12,7 +12,8 @@ namespace barmap {
 struct host_buffer_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 class device;
 
@@ -47,4 +48,5 @@ private:
     std::unique_ptr<host_buffer_state> state_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -21,7 +21,8 @@ namespace barmap {
 struct log_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// A record that a kernel wrote with gpu::log().
 struct log_record {
@@ -102,4 +103,5 @@ private:
     std::unique_ptr<log_state> state_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

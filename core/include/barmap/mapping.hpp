@@ -16,7 +16,8 @@ namespace barmap {
 struct mapping_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 class pin;
 
@@ -125,4 +126,5 @@ private:
     } contest_from_; ///< the least bytes for which another method than loads and stores is asked
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

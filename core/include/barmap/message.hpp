@@ -5,10 +5,12 @@
 
 #include <type_traits>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// A type that rings and calls can carry.
 template <class Message>
 concept ring_message = std::is_trivially_copyable_v<Message> && std::is_default_constructible_v<Message>;
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -16,7 +16,8 @@ namespace barmap {
 struct pin_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 class device;
 
@@ -118,4 +119,5 @@ private:
 ///     barmap::write(map.window(), std::as_bytes(std::span(batch)));
 [[nodiscard]] BARMAP_API pin open_shared(int descriptor);
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

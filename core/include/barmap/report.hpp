@@ -13,7 +13,8 @@
 /// @file
 /// The content of `barmap info`: the backends, copy engines and copy routines of this build, which
 /// of them work here, and why.
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// Whether a backend or a copy engine works here.
 enum class backend_state {
@@ -107,4 +108,5 @@ struct policy_report {
 /// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
 [[nodiscard]] BARMAP_API std::vector<policy_report> policies();
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -17,7 +17,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
 
@@ -201,4 +202,5 @@ private:
     static_assert(gpu::slot_to_cpu<Message>::bytes == detail::slot_to_cpu_bytes(sizeof(Message)));
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

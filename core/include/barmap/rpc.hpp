@@ -17,7 +17,8 @@
 #include <optional>
 #include <utility>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// Calls of GPU threads, which a CPU thread serves.
 ///
@@ -136,4 +137,5 @@ private:
     std::uint64_t mask_, next_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
 enum class signal_kind : std::uint32_t {
@@ -44,4 +45,5 @@ struct BARMAP_API opened_signal {
 };
 
 } // namespace detail
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -15,7 +15,8 @@
 #include <chrono>
 #include <cstdint>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// A 64-bit number that a CPU thread advances, and GPU code and streams wait for.
 ///
@@ -132,4 +133,5 @@ private:
     std::uint64_t first_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -12,7 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
 /// For tests: makes rings and calls whose numbers do not begin at 0, so that they wrap soon.
@@ -110,4 +111,5 @@ private:
 };
 
 } // namespace detail
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -15,7 +15,8 @@
 #include <span>
 #include <type_traits>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
 /// A number of bytes that is known at compile time; others are a std::size_t.
@@ -204,4 +205,5 @@ private:
 };
 
 } // namespace detail
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

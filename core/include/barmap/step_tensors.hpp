@@ -19,7 +19,8 @@ namespace barmap {
 struct step_state; ///< inside the library
 }
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// A contiguous tensor in GPU memory that a step reads or writes.
 struct step_tensor {
@@ -117,4 +118,5 @@ private:
     std::unique_ptr<step_state> state_;
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -11,7 +11,8 @@
 #include <string_view>
 #include <type_traits>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// The page of GPUDirect RDMA, in bytes.
 inline constexpr std::size_t gpu_page_size = 64 * 1024;
@@ -114,4 +115,5 @@ struct copy_piece {
 [[nodiscard]] BARMAP_API std::string_view to_string(copy_direction direction) noexcept;
 [[nodiscard]] BARMAP_API std::string_view to_string(host_memory_kind kind) noexcept;
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -9,7 +9,8 @@
 
 /// @file
 /// Types whose values may be copied as bytes.
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
 
@@ -28,4 +29,5 @@ concept copyable_values = std::is_trivially_copyable_v<detail::element<Values>>;
 template <class Values>
 concept assignable_values = copyable_values<Values> && !std::is_const_v<detail::element<Values>>;
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -5,9 +5,11 @@
 
 #include <string_view>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// The version of the library that is running, for example "0.1.0".
 [[nodiscard]] BARMAP_API std::string_view version() noexcept;
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdint>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE::detail {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
+namespace detail {
 
 /// A year: longer waits are cut to it, since their deadline would overflow the clock.
 inline constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24 * 365);
@@ -34,4 +36,6 @@ inline std::chrono::steady_clock::time_point end_of_wait(std::chrono::nanosecond
            std::clamp(at_most, std::chrono::nanoseconds(0), longest_wait);
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE::detail
+} // namespace detail
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -12,7 +12,8 @@ namespace barmap {
 struct copy_plan;
 } // namespace barmap
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// The start of a copy_plan, which inline code of the hot path reads.
 struct copy_plan_head {
@@ -45,4 +46,5 @@ struct window {
     }
 };
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

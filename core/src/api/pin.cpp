@@ -152,7 +152,8 @@ int pin::share() const {
 
 } // namespace barmap
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 pin open_shared(int descriptor) {
     constexpr char what[] = "open shared memory";
@@ -182,4 +183,5 @@ pin open_shared(int descriptor) {
     return pin(std::move(state));
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

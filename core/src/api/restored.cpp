@@ -115,7 +115,8 @@ void mapping_state::bring_back() {
 
 } // namespace barmap
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 void checkpoint_prepare(std::chrono::nanoseconds at_most) {
     checkpoint::prepare(at_most);
@@ -125,4 +126,5 @@ void checkpoint_restore() {
     checkpoint::restore();
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/version.hpp>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 std::string_view version() noexcept {
     return BARMAP_VERSION;
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -6,7 +6,8 @@
 #include <memory>
 #include <utility>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace {
 
 struct named_code {
@@ -250,4 +251,5 @@ char const* error::what() const noexcept {
     return parts_->text.c_str();
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

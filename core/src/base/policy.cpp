@@ -67,7 +67,8 @@ bool take(values& to, std::string_view assignments) {
 
 } // namespace barmap::policy
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 std::vector<policy_report> policies() {
     policy::values const& now = config::current().policy;
@@ -83,4 +84,5 @@ std::vector<policy_report> policies() {
     return result;
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

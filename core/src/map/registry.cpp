@@ -39,7 +39,8 @@ std::unique_ptr<pinned> backend::allocate(std::size_t) {
 
 } // namespace barmap::backend
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 std::vector<std::string> backend_names() {
     std::vector<std::string> names;
@@ -100,4 +101,5 @@ std::string_view to_string(memory_kind kind) noexcept {
     return "unknown";
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -9,7 +9,8 @@
 #include <cstring>
 #include <string>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
 std::size_t checked_slots(std::size_t slots, std::size_t message_bytes) {
@@ -173,4 +174,5 @@ gpu::ring_handle byte_ring_to_cpu::handle_for_thread() const noexcept {
 }
 
 } // namespace detail
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

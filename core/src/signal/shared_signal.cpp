@@ -15,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 namespace {
 
@@ -132,4 +133,5 @@ opened_signal opened_signal::open_ring(int descriptor, signal_kind wanted,
 }
 
 } // namespace detail
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -8,7 +8,8 @@
 
 #include <barmap/error.hpp>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 namespace {
 
 CUstream as_stream(void* stream) {
@@ -93,4 +94,5 @@ void counter_to_cpu::record(void* stream, std::uint64_t value) const {
     write_on(memory_, stream, word_.gpu_address(), value);
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

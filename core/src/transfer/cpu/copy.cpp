@@ -8,7 +8,8 @@
 #include <bit>
 #include <cstring>
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 // A posted word is handed over in the low bytes of a register.
 static_assert(std::endian::native == std::endian::little);
@@ -61,4 +62,5 @@ void detail::post_line(std::byte* gpu, void const* line, copy_plan const& plan) 
     plan.post_line(gpu, line);
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -124,7 +124,8 @@ copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept {
 
 } // namespace barmap::copy
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 std::vector<copy_routine_report> copy_routines() {
     std::vector<copy_routine_report> reports;
@@ -135,4 +136,5 @@ std::vector<copy_routine_report> copy_routines() {
     return reports;
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

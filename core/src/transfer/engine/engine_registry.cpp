@@ -30,7 +30,8 @@ bool holds_cuda_malloc(std::string_view engine) noexcept {
 
 } // namespace barmap::engine
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 std::vector<std::string> engine_names() {
     std::vector<std::string> names;
@@ -47,4 +48,5 @@ std::string_view to_string(host_memory_kind kind) noexcept {
     return kind == host_memory_kind::pageable ? "pageable" : "pinned";
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap
