@@ -287,7 +287,7 @@ def main():
             results.append(row)
             print({key: round(value, 1) if isinstance(value, float) else value for key, value in row.items()})
     about = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
-             "engine": barmap.batch_queue().name, "command": sys.argv}
+             "engine": barmap.batch_queue().engine, "command": sys.argv}
     if values.output:
         with open(values.output, "w") as file:
             json.dump({"barmap": barmap.__version__, "machine": about, "results": results}, file, indent=1)

@@ -22,7 +22,7 @@ int main() try {
     barmap::host_buffer const pool = gpu.allocate_host(blocks * block_bytes); // or cudaMallocHost
     barmap::batch_queue queue = gpu.batches(); // keep it: to start one takes milliseconds
     std::printf("%s%s: batches by engine %s\n", gpu.name().c_str(),
-                gpu.simulated() ? " (simulated)" : "", std::string(queue.name()).c_str());
+                gpu.simulated() ? " (simulated)" : "", std::string(queue.engine()).c_str());
 
     auto const in_cache = [&](std::size_t block) {
         return static_cast<std::uintptr_t>(cache.gpu_address()) + block * block_bytes;

@@ -143,7 +143,7 @@ def main(gpu):
     assert second.tokens == alone(gpu, 2, 24), "the other request"
     queue = barmap.batch_queue()
     print(f"{len(places)} blocks of {before[0].nbytes} bytes went out and back by engine "
-          f"{queue.name}: all bytes and {len(first.tokens) + len(second.tokens)} tokens are right")
+          f"{queue.engine}: all bytes and {len(first.tokens) + len(second.tokens)} tokens are right")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ public:
         : ordered_method("batch_queue"), engine_(gpu.device().batches()) {}
 
     [[nodiscard]] std::string name() const override {
-        return formatted("batch_queue ({})", engine_.name());
+        return formatted("batch_queue ({})", engine_.engine());
     }
     void prepare(std::span<copy_piece const> pieces) override { pieces_ = pieces; }
     void submit() override { ticket_ = engine_.submit(pieces_); }

@@ -53,7 +53,7 @@ public:
     }
     [[nodiscard]] std::uint64_t early() const { return counts_.word()[0]; }
     [[nodiscard]] std::uint64_t stale() const { return counts_.word()[1]; }
-    [[nodiscard]] std::string engine() const { return std::string(engine_.name()); }
+    [[nodiscard]] std::string engine() const { return std::string(engine_.engine()); }
 
 private:
     /// Divides all words into pieces, with another order of the pieces on the host.

@@ -287,8 +287,8 @@ class BatchQueue:
         return self._queue.wait(unsigned(ticket, "the ticket"), checked(timeout))
 
     @property
-    def name(self) -> str:
-        return self._queue.name
+    def engine(self) -> str:
+        return self._queue.engine
 
     @property
     def reports(self) -> List[Engine]:
@@ -315,7 +315,7 @@ def batch_queue(device_or_ordinal: Union[None, SupportsIndex, Device] = None) ->
 
     Examples
     --------
-    >>> barmap.batch_queue().name
+    >>> barmap.batch_queue().engine
     'driver'
     """
     return BatchQueue(device_or_ordinal)

@@ -229,7 +229,7 @@ def _can_start() -> bool:
     ordinal = None
     try:
         ordinal = _current_stream().device_index
-        engine = _barmap.batch_queue(ordinal).name
+        engine = _barmap.batch_queue(ordinal).engine
     except Exception as refusal:  # whatever it is, vLLM can do without
         _give_up(f"no engine starts: {refusal}")
         return False

@@ -283,10 +283,10 @@ void bind_batches(nb::module_& module) {
         .def("wait", &wait, nb::arg("ticket"), nb::arg("seconds").none())
         .def("swap_blocks", &swap_blocks, nb::arg("src"), nb::arg("dst"), nb::arg("sizes"),
              nb::arg("count"), nb::arg("stream"))
-        .def_prop_ro("name",
+        .def_prop_ro("engine",
                      [](batches& of) {
                          released_gil const others_run;
-                         return std::string(of.queue().name());
+                         return std::string(of.queue().engine());
                      })
         .def_prop_ro("reports", &reports);
     module.def("batch_queue", &open, nb::arg("ordinal"), nb::rv_policy::reference);

@@ -355,7 +355,7 @@ def test_a_forked_child_is_refused():
         expect_refused(
             lambda: barmap.copy_rows(host, gpu, from_rows=[0]), barmap.batch_queue,
             lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=0), lambda: queue.done(0),
-            lambda: queue.wait(0), lambda: barmap.pinned(4, "u1"), lambda: queue.name,
+            lambda: queue.wait(0), lambda: barmap.pinned(4, "u1"), lambda: queue.engine,
             lambda: queue.submit([gpu.gpu_address], [host.ctypes.data], [4]),
         )
         del host

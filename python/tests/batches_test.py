@@ -253,8 +253,8 @@ def test_the_default_stream_is_one(driver):
 
 def test_pieces_by_their_addresses(stream):
     queue = barmap.batch_queue(barmap.devices()[0])
-    assert queue.name in ("driver", "channel")
-    used = [each.name for each in queue.reports].index(queue.name)
+    assert queue.engine in ("driver", "channel")
+    used = [each.name for each in queue.reports].index(queue.engine)
     assert queue.reports[used].state == "usable"
     before = queue.reports[used].nbytes
     gpu, host = barmap.alloc(10_000, "u1"), filled(10_000)

@@ -248,7 +248,7 @@ def _rows_both_ways(gpu, host, other_host, stream, synchronize, numpy):
     assert np.array_equal(numpy(gpu), expected)
     barmap.copy_rows(host, gpu, from_rows=[63, 0])  # waits by itself
     assert np.array_equal(np.asarray(host)[:2], expected[[63, 0]])
-    print(f"64 rows by engine {barmap.batch_queue().name}")
+    print(f"64 rows by engine {barmap.batch_queue().engine}")
 
 
 def torch_rows():
@@ -302,7 +302,7 @@ def torch_swap_blocks():
             spent = time.process_time_ns() - begin
             wrong = (cache != expected).sum().item()  # after them, and waited for on this stream
         assert wrong == 0, f"turn {turn}: {wrong} bytes are wrong"
-    print(f"{count} blocks of {size} bytes by engine {barmap.batch_queue().name}: "
+    print(f"{count} blocks of {size} bytes by engine {barmap.batch_queue().engine}: "
           f"{spent / 2000:.0f} us of CPU time for a submission, lists included")
 
     sizes[:] = 0

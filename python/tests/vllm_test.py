@@ -44,7 +44,7 @@ def environment(monkeypatch, driver, caplog):
     monkeypatch.setattr(_vllm, "_failure", "")
     monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])
     monkeypatch.setenv("BARMAP_VLLM", "1")
-    monkeypatch.setenv("BARMAP_ENGINE", barmap.batch_queue().name)
+    monkeypatch.setenv("BARMAP_ENGINE", barmap.batch_queue().engine)
     caplog.set_level(logging.INFO, "vllm.plugins.barmap")
     vllm_movers.calls.clear()
     forget_vllm()
@@ -263,7 +263,7 @@ def test_it_is_off_unless_asked_for(environment, caplog, version, value):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_without_a_channel_vllm_copies(environment, caplog, version):
     environment.delenv("BARMAP_ENGINE")
-    if barmap.batch_queue().name == "channel":
+    if barmap.batch_queue().engine == "channel":
         pytest.skip("this GPU has a channel")
     engine = Engine(version, SMALL)
     engine.store(1, [0], [0])

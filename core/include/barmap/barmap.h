@@ -186,19 +186,19 @@ BARMAP_API int barmap_pin_create_ipc(barmap_device* device, void const* handle, 
 ///         or for too many memory objects (more than 4096 with rm, 253 with dmabuf);
 ///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
 ///
-///     barmap_share(pin, &descriptor);
-BARMAP_API int barmap_share(barmap_pin const* pin, int* descriptor);
+///     barmap_pin_share(pin, &descriptor);
+BARMAP_API int barmap_pin_share(barmap_pin const* pin, int* descriptor);
 
-/// Opens memory that a process has shared with barmap_share(). Neither needs nor starts CUDA; the
+/// Opens memory that a process has shared with barmap_pin_share(). Neither needs nor starts CUDA; the
 /// pin has no GPU address here. A forked child may open its own. Any thread.
 /// @param descriptor remains the caller's, and can be opened any number of times
 /// @param out        free it with barmap_pin_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_share() did not make the descriptor;
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_pin_share() did not make the descriptor;
 ///         BARMAP_ERROR_BACKEND_ABSENT if the GPU is missing; BARMAP_ERROR_UNSUPPORTED_OPERATION if
 ///         an incompatible version made it; or what the system or the driver reports
 ///
-///     barmap_open_shared(received_descriptor, &pin);
-BARMAP_API int barmap_open_shared(int descriptor, barmap_pin** out);
+///     barmap_pin_open_shared(received_descriptor, &pin);
+BARMAP_API int barmap_pin_open_shared(int descriptor, barmap_pin** out);
 
 /// The GPU address of the pin's first byte; 0 for memory of another process. Any thread.
 ///
@@ -307,8 +307,8 @@ BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_que
 /// "channel" or "driver": the engine that takes batches now; "" if none works any more, and
 /// barmap_error_message() then says why. Valid as long as the library is loaded. Any thread.
 ///
-///     puts(barmap_batch_queue_name(queue));
-BARMAP_API char const* barmap_batch_queue_name(barmap_batch_queue const* queue);
+///     puts(barmap_batch_queue_engine(queue));
+BARMAP_API char const* barmap_batch_queue_engine(barmap_batch_queue const* queue);
 
 /// One contiguous part of a batch: CUDA's addresses, with any alignment. Each side is memory that
 /// CUDA has mapped for this GPU, except managed memory: the GPU's own, another GPU's with peer

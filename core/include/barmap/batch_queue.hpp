@@ -103,7 +103,7 @@ public:
     bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const;
 
     /// "channel" or "driver": the engine that takes batches now.
-    [[nodiscard]] std::string_view name() const;
+    [[nodiscard]] std::string_view engine() const;
 
     /// A report for each engine tried for batches, in order, with the number of its batches.
     [[nodiscard]] std::vector<engine_report> reports() const;

@@ -70,15 +70,15 @@ typedef struct barmap_ring_state {
 } barmap_ring_state;
 
 /// barmap::gpu::counter_to_gpu.
-typedef struct barmap_word_handle {
+typedef struct barmap_counter_to_gpu_handle {
     uint64_t word; ///< its GPU address
-} barmap_word_handle;
+} barmap_counter_to_gpu_handle;
 
 /// barmap::gpu::counter_to_cpu.
-typedef struct barmap_counter_handle {
+typedef struct barmap_counter_to_cpu_handle {
     uint64_t value, arrived; ///< GPU addresses
     uint64_t first;          ///< initial number
-} barmap_counter_handle;
+} barmap_counter_to_cpu_handle;
 
 /// Allocates a block of GPU memory with its mapping, and a block of pinned host memory, from which
 /// many rings and counters allocate parts. Any thread, also for the functions that allocate from
@@ -125,7 +125,7 @@ BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* ar
 /// descriptor gives access to the whole arena, so give the ring a separate one. Do not call it
 /// while another thread pushes.
 /// @param descriptor set to a close-on-exec descriptor, which the caller closes; -1 on failure
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_share()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_share()
 ///
 ///     barmap_ring_to_gpu_share(commands, &descriptor); // and send it by SCM_RIGHTS
 BARMAP_API int barmap_ring_to_gpu_share(barmap_ring_to_gpu* ring, int* descriptor);
@@ -137,7 +137,7 @@ BARMAP_API int barmap_ring_to_gpu_share(barmap_ring_to_gpu* ring, int* descripto
 /// @param message_bytes size of a message, as when the ring was made
 /// @param out           free it with barmap_ring_to_gpu_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_ring_to_gpu_share() did not make the
-///         descriptor, or for another size; or as barmap_open_shared()
+///         descriptor, or for another size; or as barmap_pin_open_shared()
 ///
 ///     barmap_ring_to_gpu_open_shared(received_descriptor, sizeof(command), &commands);
 BARMAP_API int barmap_ring_to_gpu_open_shared(int descriptor, size_t message_bytes,
@@ -249,7 +249,7 @@ BARMAP_API void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring);
 ///
 ///     barmap_counter_to_gpu_create(words, 0, NULL, &inputs);
 BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
-                                            barmap_word_handle* handle,
+                                            barmap_counter_to_gpu_handle* handle,
                                             barmap_counter_to_gpu** out);
 /// Lets another process advance the counter, instead of this one, as barmap_ring_to_gpu_share().
 /// This process still calls barmap_counter_to_gpu_stream_wait(). Any thread.
@@ -296,7 +296,7 @@ BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* co
 ///
 ///     barmap_counter_to_cpu_create(words, 0, &handle, &done);
 BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
-                                            barmap_counter_handle* handle,
+                                            barmap_counter_to_cpu_handle* handle,
                                             barmap_counter_to_cpu** out);
 /// Lets other processes wait as well. As barmap_counter_to_gpu_share().
 ///

@@ -72,8 +72,10 @@ struct ipc_handle {
     std::array<std::byte, 64> bytes{};
 
     ipc_handle() = default;
+    /// Both have that member, and so has HIP's; other 64 bytes name no memory.
     template <class Handle>
-    requires(sizeof(Handle) == 64 && std::is_trivially_copyable_v<Handle>)
+    requires(sizeof(Handle) == 64 && sizeof(Handle::reserved) == 64 &&
+             std::is_trivially_copyable_v<Handle>)
         ipc_handle(Handle const& handle)
     noexcept : bytes(std::bit_cast<std::array<std::byte, 64>>(handle)) {}
 };

@@ -357,7 +357,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
     return is_done(now);
 }
 
-std::string_view batch_queue::name() const {
+std::string_view batch_queue::engine() const {
     checkpoint::pass const here =
         state_->device->enter("ask which engine copies batches", device_state::look::never);
     return state_->get().slot->name();

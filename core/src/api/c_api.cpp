@@ -254,7 +254,7 @@ int barmap_pin_create_ipc(barmap_device* device, void const* handle, std::size_t
     });
 }
 
-int barmap_share(barmap_pin const* pin, int* descriptor) {
+int barmap_pin_share(barmap_pin const* pin, int* descriptor) {
     static constexpr char operation[] = "share pinned memory with another process";
     return attempt([&] {
         expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
@@ -262,7 +262,7 @@ int barmap_share(barmap_pin const* pin, int* descriptor) {
     });
 }
 
-int barmap_open_shared(int descriptor, barmap_pin** out) {
+int barmap_pin_open_shared(int descriptor, barmap_pin** out) {
     return make(out, "open shared memory",
                 [&] { return handle_of(barmap::open_shared(descriptor)); });
 }
@@ -342,9 +342,9 @@ int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out) {
     });
 }
 
-char const* barmap_batch_queue_name(barmap_batch_queue const* queue) {
+char const* barmap_batch_queue_engine(barmap_batch_queue const* queue) {
     char const* name = "";
-    (void)attempt([&] { name = queue->queue.name().data(); }); // a literal
+    (void)attempt([&] { name = queue->queue.engine().data(); }); // a literal
     return name;
 }
 

@@ -47,7 +47,7 @@ using barmap::detail::wait_of_ns;
 
 // Kernels take C's structures as those of <barmap/gpu>.
 using c_ring = barmap_ring_handle;
-using c_counter = barmap_counter_handle;
+using c_counter = barmap_counter_to_cpu_handle;
 using ring = barmap::gpu::ring_handle;
 using counter = barmap::gpu::counter_to_cpu;
 using ring_of_type = barmap::gpu::ring_to_gpu<int>;
@@ -65,7 +65,7 @@ static_assert(sizeof(c_counter) == sizeof(counter) &&
               offsetof(c_counter, value) == offsetof(counter, value) &&
               offsetof(c_counter, arrived) == offsetof(counter, arrived) &&
               offsetof(c_counter, first) == offsetof(counter, first));
-static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu));
+static_assert(sizeof(barmap_counter_to_gpu_handle) == sizeof(barmap::gpu::counter_to_gpu));
 
 /// Makes something, and fills in what kernels take of it, as C has that.
 /// @param what the member that has it
@@ -236,7 +236,7 @@ void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring) {
 }
 
 int barmap_counter_to_gpu_create(barmap_arena* arena, std::uint64_t first,
-                                 barmap_word_handle* handle, barmap_counter_to_gpu** out) {
+                                 barmap_counter_to_gpu_handle* handle, barmap_counter_to_gpu** out) {
     return make_counter(arena, first, handle, out);
 }
 
@@ -267,7 +267,7 @@ int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void
 }
 
 int barmap_counter_to_cpu_create(barmap_arena* arena, std::uint64_t first,
-                                 barmap_counter_handle* handle, barmap_counter_to_cpu** out) {
+                                 barmap_counter_to_cpu_handle* handle, barmap_counter_to_cpu** out) {
     return make_counter(arena, first, handle, out);
 }
 

@@ -272,7 +272,7 @@ static void handles_go_in_any_order(void) {
     CHECK(barmap_device_create(1, &device) == BARMAP_OK);
     CHECK(barmap_batch_queue_create(device, &other) == BARMAP_OK);
     barmap_device_destroy(device);
-    CHECK(strcmp(barmap_batch_queue_name(other), barmap_batch_queue_name(queue)) == 0);
+    CHECK(strcmp(barmap_batch_queue_engine(other), barmap_batch_queue_engine(queue)) == 0);
     barmap_batch_queue_destroy(other);
     barmap_batch_queue_destroy(NULL);
 }
@@ -292,7 +292,7 @@ static void a_forked_child_is_refused(void) {
         REFUSED_BATCH(forked, "parent", queue, &piece, 1, NULL);
         REFUSED_COPY(forked, "parent", barmap_batch_queue_done(queue, 0, &done));
         REFUSED_COPY(forked, "parent", barmap_batch_queue_wait(queue, 0, 0, &done));
-        CHECK(strcmp(barmap_batch_queue_name(queue), "") == 0);
+        CHECK(strcmp(barmap_batch_queue_engine(queue), "") == 0);
         barmap_batch_queue_destroy(queue);
         _exit(failures);
     }
@@ -315,7 +315,7 @@ int main(int argc, char** argv) {
     set_up();
     if (failures)
         return 1;
-    CHECK(strlen(barmap_batch_queue_name(queue)) > 0);
+    CHECK(strlen(barmap_batch_queue_engine(queue)) > 0);
     host_memory_is_zeroed_and_pinned();
     pieces_go_both_ways();
     a_batch_of_nothing_is_done();

@@ -138,7 +138,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
     waited = at_most;
     return done(ticket);
 }
-std::string_view batch_queue::name() const {
+std::string_view batch_queue::engine() const {
     failure();
     return "driver";
 }
@@ -274,10 +274,10 @@ TEST(the_boundary, every_argument_is_handed_on) {
     ASSERT_EQ(barmap_pin_create(device, 5, 6, nullptr, &pin), BARMAP_OK);
     EXPECT_EQ(handed_on, (numbers{5, 6}));
     free_pin();
-    ASSERT_EQ(barmap_open_shared(8, &pin), BARMAP_OK);
+    ASSERT_EQ(barmap_pin_open_shared(8, &pin), BARMAP_OK);
     EXPECT_EQ(handed_on, numbers{8});
     int descriptor = -1;
-    EXPECT_EQ(barmap_share(pin, &descriptor), BARMAP_OK);
+    EXPECT_EQ(barmap_pin_share(pin, &descriptor), BARMAP_OK);
     EXPECT_EQ(descriptor, 17);
     free_pin();
     std::array<unsigned char, 64> handle;
@@ -372,7 +372,7 @@ TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
     barmap_batch_queue* queue = nullptr;
     ASSERT_EQ(barmap_device_create(0, &device), BARMAP_OK);
     ASSERT_EQ(barmap_batch_queue_create(device, &queue), BARMAP_OK);
-    EXPECT_STREQ(barmap_batch_queue_name(queue), "driver");
+    EXPECT_STREQ(barmap_batch_queue_engine(queue), "driver");
     barmap_copy_piece const pieces[2] = {{1, 2, 3}, {4, 5, 6}};
     int after = 0, then = 0;
     std::uint64_t ticket = 0;
@@ -423,7 +423,7 @@ TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
     failure = [] { throw error(errc::backend_broken, "copy", "", ""); };
     EXPECT_EQ(submit(0, 0), BARMAP_ERROR_BACKEND_BROKEN);
     EXPECT_EQ(ticket, 0u);
-    EXPECT_STREQ(barmap_batch_queue_name(queue), "");
+    EXPECT_STREQ(barmap_batch_queue_engine(queue), "");
     barmap_batch_queue_destroy(queue);
     barmap_device_destroy(device);
 }

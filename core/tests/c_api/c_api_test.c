@@ -86,8 +86,8 @@ static void opens_what_it_shares(void) {
     barmap_pin* opened = NULL;
     barmap_mapping *given = NULL, *taken = NULL;
     int descriptor = -1;
-    CHECK(barmap_share(memory, &descriptor) == BARMAP_OK && descriptor >= 0);
-    CHECK(barmap_open_shared(descriptor, &opened) == BARMAP_OK);
+    CHECK(barmap_pin_share(memory, &descriptor) == BARMAP_OK && descriptor >= 0);
+    CHECK(barmap_pin_open_shared(descriptor, &opened) == BARMAP_OK);
     CHECK(close(descriptor) == 0);
     CHECK(barmap_pin_size(opened) == size && barmap_pin_gpu_address(opened) == 0);
     CHECK(strcmp(barmap_pin_backend(opened), barmap_pin_backend(memory)) == 0);
@@ -173,12 +173,12 @@ static void every_refusal(void) {
             barmap_pin_create_ipc(NULL, handle, 0, 1, NULL, &pin));
     REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, NULL));
     int descriptor = 0;
-    CHECK(barmap_share(NULL, &descriptor) == BARMAP_ERROR_INVALID_ARGUMENT && descriptor == -1);
+    CHECK(barmap_pin_share(NULL, &descriptor) == BARMAP_ERROR_INVALID_ARGUMENT && descriptor == -1);
     CHECK(strstr(barmap_error_message(), "pin some memory first") != NULL);
-    REFUSED_WITHOUT_OUTPUT("pass a pointer for the descriptor", barmap_share(memory, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer for the descriptor", barmap_pin_share(memory, NULL));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "as it was received", pin,
-            barmap_open_shared(-1, &pin));
-    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_open_shared(-1, NULL));
+            barmap_pin_open_shared(-1, &pin));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_pin_open_shared(-1, NULL));
     CHECK(barmap_device_create(1, &device) == BARMAP_OK);
     REFUSED(BARMAP_ERROR_WRONG_DEVICE, "map memory of GPU 0 through GPU 1", pin,
             barmap_pin_create(device, address, 1, NULL, &pin));

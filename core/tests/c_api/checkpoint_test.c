@@ -70,8 +70,8 @@ static void calls_in_between_are_refused(void) {
 static void what_cannot_come_back_is_refused(void) {
     int descriptor = -1;
     barmap_pin* shared = NULL;
-    CHECK(barmap_share(memory, &descriptor) == BARMAP_OK);
-    CHECK(barmap_open_shared(descriptor, &shared) == BARMAP_OK);
+    CHECK(barmap_pin_share(memory, &descriptor) == BARMAP_OK);
+    CHECK(barmap_pin_open_shared(descriptor, &shared) == BARMAP_OK);
     close(descriptor);
     REFUSED_COPY(BARMAP_ERROR_UNSUPPORTED_OPERATION, "opened by a descriptor",
                  barmap_checkpoint_prepare(second));

@@ -20,7 +20,7 @@ int main() {
     if (open_log(-1, &log) != BARMAP_ERROR_INVALID_ARGUMENT)
         return 1;
     barmap_counter_to_cpu* counter = nullptr;
-    int (*const make)(barmap_arena*, uint64_t, barmap_counter_handle*, barmap_counter_to_cpu**) =
+    int (*const make)(barmap_arena*, uint64_t, barmap_counter_to_cpu_handle*, barmap_counter_to_cpu**) =
         barmap_counter_to_cpu_create;
     if (make(nullptr, 0, nullptr, &counter) != BARMAP_ERROR_INVALID_ARGUMENT)
         return 1;

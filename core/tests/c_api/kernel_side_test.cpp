@@ -179,8 +179,8 @@ void a_reader_that_has_ended_is_noticed() {
 void counters_tell_each_side() {
     barmap_counter_to_gpu* there = nullptr;
     barmap_counter_to_cpu* back = nullptr;
-    barmap_word_handle one;
-    barmap_counter_handle three;
+    barmap_counter_to_gpu_handle one;
+    barmap_counter_to_cpu_handle three;
     CHECK(barmap_counter_to_gpu_create(words, 6, &one, &there) == BARMAP_OK);
     CHECK(barmap_counter_to_cpu_create(words, 6, &three, &back) == BARMAP_OK);
     views view;

@@ -99,8 +99,8 @@ static void a_ring_to_the_cpu_is_empty_at_first(barmap_device* device, barmap_ar
 static void a_stream_waits_for_a_counter_and_sets_one(void) {
     barmap_counter_to_gpu* inputs = NULL;
     barmap_counter_to_cpu* done = NULL;
-    barmap_word_handle in = {0};
-    barmap_counter_handle out = {0, 0, 0};
+    barmap_counter_to_gpu_handle in = {0};
+    barmap_counter_to_cpu_handle out = {0, 0, 0};
     CHECK(barmap_counter_to_gpu_create(words, 5, &in, &inputs) == BARMAP_OK);
     CHECK(barmap_counter_to_cpu_create(words, 3, &out, &done) == BARMAP_OK);
     CHECK(barmap_counter_to_gpu_value(inputs) == 5 && barmap_counter_to_cpu_value(done) == 3);

@@ -7,9 +7,11 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <unistd.h>
 #include <vector>
 
@@ -278,6 +280,18 @@ TEST_P(any_memory_test, a_pool_that_is_shared_in_another_way_has_no_descriptors)
 }
 
 // What another process would be told. (That of another one is tried on a GPU.)
+// 64 bytes of anything else name no memory.
+struct message {
+    double values[8];
+};
+struct handle_of_a_runtime { // cudaIpcMemHandle_t, hipIpcMemHandle_t
+    char reserved[64];
+};
+static_assert(std::is_convertible_v<CUipcMemHandle, ipc_handle>);
+static_assert(std::is_convertible_v<handle_of_a_runtime, ipc_handle>);
+static_assert(!std::is_constructible_v<ipc_handle, message>);
+static_assert(!std::is_constructible_v<ipc_handle, std::array<std::byte, 64>>);
+
 TEST_P(any_memory_test, by_an_ipc_handle) {
     device const gpu = device::open(0);
     device_block const neighbour(kib), small(3000), block(4 * mib);

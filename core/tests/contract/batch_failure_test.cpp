@@ -33,7 +33,7 @@ TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
                   p.queue.submit(std::vector<copy_piece>{
                       {reinterpret_cast<std::uintptr_t>(pageable.data()), p.block.address(), 64}}));
     EXPECT_TRUE(p.queue.done(before)) << "what was done stays done";
-    EXPECT_EQ(p.queue.name(), "channel") << "another one";
+    EXPECT_EQ(p.queue.engine(), "channel") << "another one";
     EXPECT_EQ(p.report("channel").failures, 1u);
     EXPECT_TRUE(p.queue.done(before));
     p.expect_to_work(2);
@@ -51,10 +51,10 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     engine_machine machine(nullptr);
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i) {
-        EXPECT_EQ(p.queue.name(), "channel");
+        EXPECT_EQ(p.queue.engine(), "channel");
         expect_failed(p, p.queue.submit(p.unmapped()));
     }
-    EXPECT_EQ(p.queue.name(), "driver");
+    EXPECT_EQ(p.queue.engine(), "driver");
     EXPECT_EQ(p.report("channel").copies, 3u);
     EXPECT_EQ(p.report("driver").copies, 0u) << "each engine counts its own";
     p.expect_to_work(3);
@@ -81,7 +81,7 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
     {
         device const gpu = device::open(0);
         batch_queue const queue = gpu.batches();
-        EXPECT_EQ(queue.name(), "driver");
+        EXPECT_EQ(queue.engine(), "driver");
         ASSERT_EQ(queue.reports().size(), 2u);
         EXPECT_EQ(queue.reports()[0].state, backend_state::absent);
         EXPECT_NE(queue.reports()[0].reason.find("/dev/nvidia-uvm"), std::string::npos);
@@ -119,7 +119,7 @@ TEST(batch_failure_test, older_generations_take_the_driver_if_pools_lie_elsewher
         return status;
     };
     batch_program p;
-    EXPECT_EQ(p.queue.name(), "driver");
+    EXPECT_EQ(p.queue.engine(), "driver");
     EXPECT_EQ(p.report("channel").state, backend_state::absent);
     EXPECT_NE(p.report("channel").reason.find("below 2^40"), std::string::npos);
     p.expect_to_work(1);

@@ -41,7 +41,7 @@ TEST_F(short_batches, go_by_cuda_in_the_order_of_a_stream) {
     EXPECT_TRUE(is_copied_by_the_channel(1, {}, {}));
     EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
     EXPECT_FALSE(is_copied_by_the_channel(most, after{stream.get()}, then{stream.get()}));
-    EXPECT_EQ(p.queue.name(), "channel");
+    EXPECT_EQ(p.queue.engine(), "channel");
     EXPECT_EQ(p.report("driver").copies, 2u);
     EXPECT_EQ(p.report("channel").copies, 1u);
 }
@@ -142,7 +142,7 @@ TEST_F(short_batches, go_by_the_channel_once_cudas_copies_have_failed) {
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
     EXPECT_EQ(p.report("driver").failures, 1u);
     EXPECT_EQ(p.report("channel").failures, 0u);
-    EXPECT_EQ(p.queue.name(), "channel");
+    EXPECT_EQ(p.queue.engine(), "channel");
     p.expect_to_work(7);
 }
 

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(ways, batch_series_test, over(other_series()), name_of_
 
 TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     batch_program p;
-    ASSERT_EQ(p.queue.name(), "channel");
+    ASSERT_EQ(p.queue.engine(), "channel");
     p.expect_to_work(1, 165, 1000);
     gated_stream stream;
     auto const list = p.pieces(100, 600);
@@ -51,7 +51,7 @@ TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
 
 TEST_P(batch_test, moves_scattered_pieces_and_nothing_else) {
     batch_program p;
-    EXPECT_EQ(p.queue.name(), GetParam().engine);
+    EXPECT_EQ(p.queue.engine(), GetParam().engine);
     for (std::size_t const count : {1, 2, 31, 32, 33, 160, 165, 1000})
         p.expect_to_work(static_cast<unsigned>(count), count, 1000);
     p.expect_to_work(7, 5000, 200);
@@ -198,7 +198,7 @@ TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
                            if (!is_refused([&] { (void)p.queue.submit(list); }) ||
                                !is_refused([&] { (void)p.queue.done(ticket); }) ||
                                !is_refused([&] { (void)p.queue.wait(ticket, 1s); }) ||
-                               !is_refused([&] { (void)p.queue.name(); }) ||
+                               !is_refused([&] { (void)p.queue.engine(); }) ||
                                !is_refused([&] { (void)p.queue.reports(); }) ||
                                !is_refused([&] { (void)p.gpu.batches(); }))
                                ::_exit(1);

@@ -79,7 +79,7 @@ TEST_P(checkpoint_batch_test, goes_on_and_knows_the_tickets_of_before) {
                        "copy a batch", "checkpoint_restore()");
         for (auto const& call : std::initializer_list<std::function<void()>>{
                  [&] { (void)p.queue.done(tickets.back()); },
-                 [&] { (void)p.queue.wait(tickets.back(), 1s); }, [&] { (void)p.queue.name(); },
+                 [&] { (void)p.queue.wait(tickets.back(), 1s); }, [&] { (void)p.queue.engine(); },
                  [&] { (void)p.queue.reports(); }, [&] { (void)p.gpu.batches(); }})
             expect_refusal(call, errc::checkpointed, "prepared");
         checkpoint_of_cuda::whole();
@@ -90,7 +90,7 @@ TEST_P(checkpoint_batch_test, goes_on_and_knows_the_tickets_of_before) {
         }
     }
     p.expect_to_work(9);
-    EXPECT_EQ(p.queue.name(), GetParam());
+    EXPECT_EQ(p.queue.engine(), GetParam());
     EXPECT_EQ(p.report(GetParam()).failures, 0u);
     auto const never_given = [](batch_ticket after) {
         return batch_ticket{static_cast<std::uint64_t>(after) + 1000};
@@ -134,7 +134,7 @@ TEST(checkpoint_batch, waits_for_short_batches_beside_the_channel) {
     batch_ticket const ticket =
         p.queue.submit(p.pieces(3, 100), after{held.get()}, then{held.get()});
     EXPECT_EQ(p.report("driver").copies, 1u);
-    EXPECT_EQ(p.queue.name(), "channel");
+    EXPECT_EQ(p.queue.engine(), "channel");
     expect_refusal([] { checkpoint_prepare(0s); }, errc::copy_unfinished, "nothing has changed");
     held.open();
     checkpoint_prepare(100s);
@@ -180,7 +180,7 @@ TEST(checkpoint_batch, that_has_failed_stays_failed) {
     expect_refusal([&] { (void)p.queue.done(bad); }, errc::copy_unfinished, "unknown");
     EXPECT_TRUE(p.queue.done(done)) << "what was done stays done";
     EXPECT_EQ(p.report("channel").failures, 1u);
-    EXPECT_EQ(p.queue.name(), "channel");
+    EXPECT_EQ(p.queue.engine(), "channel");
     p.expect_to_work(3);
 }
 
@@ -225,9 +225,9 @@ TEST(checkpoint_batch, engines_that_were_given_up_stay_so) {
     batch_program p;
     for (int i = 0; i < 3; ++i)
         EXPECT_ANY_THROW((void)p.queue.wait(p.queue.submit(p.unmapped()), 100s));
-    EXPECT_EQ(p.queue.name(), "driver");
+    EXPECT_EQ(p.queue.engine(), "driver");
     checkpoint_and_restore();
-    EXPECT_EQ(p.queue.name(), "driver");
+    EXPECT_EQ(p.queue.engine(), "driver");
     EXPECT_EQ(p.report("channel").state, backend_state::broken);
     p.expect_to_work(1);
 }

@@ -272,7 +272,7 @@ TEST_P(checkpoint_counts_test, of_engines_are_those_of_before) {
         all.add("batch_queue", "reports", text_of(p.queue.reports()));
         all.add("device", "started_engines", text_of(p.gpu.started_engines()));
         add(all, "device", p.gpu);
-        all.add("batch_queue", "name", p.queue.name());
+        all.add("batch_queue", "engine", p.queue.engine());
         return all;
     };
     EXPECT_EQ(p.report(GetParam()).copies, 3u);

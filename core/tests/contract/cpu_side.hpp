@@ -158,8 +158,9 @@ public:
         if (!this->other_)
             return this->own_.pop_many(messages);
         std::vector<Message> found(messages.size());
-        auto const count = this->ask(action::pop, 0, messages.size_bytes(), nullptr, found.data());
-        std::copy_n(found.begin(), count, messages.begin());
+        std::size_t const count =
+            this->ask(action::pop, 0, messages.size_bytes(), nullptr, found.data());
+        std::copy_n(found.begin(), std::min(count, messages.size()), messages.begin());
         return count;
     }
 };

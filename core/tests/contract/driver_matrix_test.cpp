@@ -56,7 +56,7 @@ void expect_to_copy(device const& gpu) {
 
 void expect_batches() {
     batch_program p;
-    ASSERT_EQ(p.queue.name(), "channel");
+    ASSERT_EQ(p.queue.engine(), "channel");
     p.expect_to_work(5, 165, 1000);
 }
 
@@ -225,7 +225,7 @@ TEST_P(unknown_series_test, maps_and_has_no_channel) {
     EXPECT_EQ(channel_of(gpu).state, backend_state::absent);
     EXPECT_NE(channel_of(gpu).reason.find("driver version 620.6"), std::string::npos)
         << channel_of(gpu).reason;
-    EXPECT_EQ(gpu.batches().name(), "driver");
+    EXPECT_EQ(gpu.batches().engine(), "driver");
 }
 
 TEST(unknown_driver_test, a_driver_that_does_not_tell_bar1_maps_without) {

@@ -74,14 +74,14 @@ TEST(memcpy_start, an_engine_that_cannot_be_had_is_off) {
 // CUDA's own copies, made by barmap, are no better than CUDA's own.
 TEST(memcpy_start, takes_no_batch_for_the_driver_to_copy) {
     memcpy_program m(nullptr, {.cuda_has_uvm = false});
-    EXPECT_EQ(m.p.queue.name(), "driver");
+    EXPECT_EQ(m.p.queue.engine(), "driver");
     EXPECT_EQ(m.wait_for_the_start(), memcpy_dropin::gpu_batches::state::off);
 }
 
 TEST(memcpy_start, takes_the_channel_by_itself) {
     memcpy_program m(nullptr);
     m.expect_ready();
-    EXPECT_EQ(m.p.queue.name(), "channel");
+    EXPECT_EQ(m.p.queue.engine(), "channel");
 }
 
 TEST(memcpy_gpus, memory_of_another_gpu) {

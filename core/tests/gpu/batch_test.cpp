@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 class batch_test : public real_gpu {
 protected:
-    static bool by_channel(batch_queue const& queue) { return queue.name() == "channel"; }
+    static bool by_channel(batch_queue const& queue) { return queue.engine() == "channel"; }
 
     /// Copies a list out, and looks at every byte.
     static void expect_to_work(batch_queue& queue, unsigned seed) {
@@ -65,7 +65,7 @@ protected:
 TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
     device const gpu = device::open(0);
     batch_queue queue = gpu.batches();
-    std::printf("by %s\n", std::string(queue.name()).c_str());
+    std::printf("by %s\n", std::string(queue.engine()).c_str());
     for (unsigned i = 0; i < rounds(5); ++i)
         expect_to_work(queue, i);
     constexpr std::size_t size = 4 * mib;
@@ -174,7 +174,7 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     for (copy_piece const& each : bad) {
         batch_ticket const ticket = queue.submit({&each, 1});
         expect_failed(queue, ticket);
-        EXPECT_EQ(queue.name(), "channel") << "another one";
+        EXPECT_EQ(queue.engine(), "channel") << "another one";
         expect_to_work(queue, 3);
         expect_success(cu().ctx_synchronize()); // CUDA goes on
     }
@@ -187,7 +187,7 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s) << "the stream goes on";
     expect_failed(queue, ticket);
     expect_success(cu().stream_destroy(stream));
-    EXPECT_EQ(queue.name(), "driver") << "after three";
+    EXPECT_EQ(queue.engine(), "driver") << "after three";
     expect_to_work(queue, 4);
 }
 
@@ -255,7 +255,7 @@ TEST_F(batch_test, each_gpu_is_reached_by_its_own_engine) {
         use(ordinal);
         device const gpu = device::open(ordinal);
         batch_queue queue = gpu.batches();
-        std::printf("GPU %d by %s\n", ordinal, std::string(queue.name()).c_str());
+        std::printf("GPU %d by %s\n", ordinal, std::string(queue.engine()).c_str());
         expect_to_work(queue, static_cast<unsigned>(ordinal));
         EXPECT_EQ(queue.reports().back().failures, 0u);
     }

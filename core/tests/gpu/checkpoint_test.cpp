@@ -205,7 +205,7 @@ TEST_F(checkpoint_gpu, everything_survives_round_after_round) {
     std::printf("%zu rounds; at most %.1f ms to prepare, %.1f ms to restore; batches by %s; %.0f "
                 "MiB less are free than at first\n",
                 all_rounds, prepare_ms, restore_ms,
-                queue ? std::string(queue->name()).c_str() : "none",
+                queue ? std::string(queue->engine()).c_str() : "none",
                 (double(free_at_first) - double(free_memory())) / double(mib));
 }
 

@@ -12,7 +12,7 @@ namespace {
 TEST_F(real_gpu, batches_stay_inside_a_gpu) {
     device const gpu = device::open(0);
     batch_queue queue = gpu.batches();
-    std::printf("by %s\n", std::string(queue.name()).c_str());
+    std::printf("by %s\n", std::string(queue.engine()).c_str());
     constexpr std::size_t size = 64 * mib;
     device_block const from(size), to(size);
     std::mt19937_64 random(1);
@@ -35,7 +35,7 @@ using peer_batch_test = peer_gpus;
 
 TEST_F(peer_batch_test, memory_is_refused_until_access_is_enabled) {
     batch_queue queue = queue_of(0);
-    std::printf("by %s\n", std::string(queue.name()).c_str());
+    std::printf("by %s\n", std::string(queue.engine()).c_str());
     auto const peer = block_of(1, 4 * mib);
     on(1);
     virtual_block const chunk(1, {2 * mib});
@@ -46,7 +46,7 @@ TEST_F(peer_batch_test, memory_is_refused_until_access_is_enabled) {
         print_attributes(what, at);
         std::vector<copy_piece> const push{{at, own.address(), 4096}},
             pull{{own.address(), at, 64}};
-        if (queue.name() == "driver") // CUDA's copies need no access
+        if (queue.engine() == "driver") // CUDA's copies need no access
             return;
         // A thread remembers what it has looked at, and an earlier test's memory may have been
         // here.
@@ -75,7 +75,7 @@ TEST_F(peer_batch_test, memory_is_refused_until_access_is_enabled) {
 // What was looked at before, and is not mapped any more, fails, and nothing else does.
 TEST_F(peer_batch_test, access_that_ends_is_told_and_harms_nobody) {
     batch_queue queue = queue_of(0), other_queue = queue_of(1);
-    if (queue.name() != "channel")
+    if (queue.engine() != "channel")
         GTEST_SKIP() << queue.reports().front().reason;
     auto const peer = block_of(1, 4 * mib), theirs = block_of(1, mib);
     device_block const own(mib);

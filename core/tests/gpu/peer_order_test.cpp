@@ -121,7 +121,7 @@ TEST_F(peer_order_test, round_trips_between_kernels_are_in_order) {
     std::memcpy(found.data(), counts.bytes().data(), sizeof found);
     std::printf(
         "%zu trips by %s: there %llu early, %llu stale; back %llu early, %llu stale\n", trips,
-        std::string(queues[0].name()).c_str(), static_cast<unsigned long long>(found[0]),
+        std::string(queues[0].engine()).c_str(), static_cast<unsigned long long>(found[0]),
         static_cast<unsigned long long>(found[1]), static_cast<unsigned long long>(found[2]),
         static_cast<unsigned long long>(found[3]));
     for (std::uint64_t const each : found)
