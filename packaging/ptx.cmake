@@ -2,10 +2,11 @@
 # Kernels for GPUs are PTX, which the build embeds as C++ constants: the sources of TARGET may include
 # "FILE.ptx.hpp", which defines barmap::ptx::FILE, the text. The assembler's .incbin would need no header, but neither
 # ninja nor ccache would see that dependency.
-#   barmap_embed_ptx(TARGET FILE.ptx...)  PTX beside the code that loads it. An edit of it configures anew.
+#   barmap_embed_ptx(FILE.ptx...)         PTX beside the code that loads it. An edit of it configures anew.
 #   barmap_make_ptx(TARGET FILE.cu...)    kernels that the build compiles; without BARMAP_PTX_COMPILER the constant is
 #                                         null.
-# The headers lie in the build tree where the files lie in the source tree: TARGET has one of its folders on its path.
+# The headers lie in the build tree where the files lie in the source tree: TARGET needs the build directory that
+# corresponds to the file's on its include path.
 set(BARMAP_PTX_COMPILER AUTO CACHE STRING
   "Compiler of GPU kernels: the name or path of clang++ or nvcc, AUTO for one that is found and works, or OFF")
 set(barmap_ptx_folder ${CMAKE_CURRENT_LIST_DIR})
@@ -43,7 +44,7 @@ function(barmap_find_ptx_compiler)
   message(STATUS "barmap ring: without kernels, since neither clang++ (14 or newer) nor nvcc compiles them")
 endfunction()
 
-function(barmap_embed_ptx target)
+function(barmap_embed_ptx)
   foreach(file IN LISTS ARGN)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
     file(READ ${file} text)

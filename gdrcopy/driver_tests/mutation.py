@@ -28,7 +28,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DRIVER = HERE.parent / "driver"
-sys.path.insert(0, str(HERE.parent / "mutation"))
+sys.path.insert(0, str(HERE.parents[1] / "tests/mutation"))
 import mutants  # noqa: E402
 
 # It has nothing but numbers and layouts.
@@ -150,7 +150,7 @@ def chosen(options: argparse.Namespace) -> list[mutants.Mutant]:
             name, first, last = re.fullmatch(r"([\w.]+):(\d+)(?:-(\d+))?", where).groups()
             result += [each for each in found[name] if int(first) <= each.line <= int(last or first)]
         return result
-    share = mutants.shares({name: len(some) for name, some in found.items()}, options.count)
+    share = mutants.drawn({name: len(some) for name, some in found.items()}, options.count, options.seed)
     result = [each for name, some in found.items()
               for each in mutants.in_turn(some, options.seed)[:share.get(name, 0)]]
     random.Random(options.seed).shuffle(result)

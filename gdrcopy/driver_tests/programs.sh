@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Runs libbarmap, libgdrapi and the Python package in the guest, on the driver under test and a libcuda of the
 # fake GPU's.
-#   programs.sh KERNEL BUILD       a folder of kernels.sh, and a build tree of barmap with tools
+#   programs.sh KERNEL BUILD       a folder of kernels.sh, and a build tree of barmap with the program
 # PYTHON is the interpreter, python3 by default; it must have venv.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// CLI11 takes seconds to compile in each file: only command_line.cpp and gdrcopy/short_options.cpp
+// CLI11 takes seconds to compile in each file: only command_line.cpp and gdrcopy/programs/short_options.cpp
 // include it.
 namespace CLI {
 class App;

@@ -15,11 +15,12 @@
 namespace barmap::tool {
 namespace {
 
-/// Whether the name means this program. Some are too general for that: another program may have them.
+/// Whether the name means this program. Some of its names are too general: another program may have
+/// them.
 bool is_this_program(std::string const& name) {
-    return name == "barmap" || (name.starts_with("gdrcopy_") && std::ranges::any_of(other_programs(), [&](other_program const& known) {
-               return known.name == name;
-           }));
+    auto const is_it = [&](other_program const& known) { return known.name == name; };
+    return name == "barmap" ||
+           (name.starts_with("gdrcopy_") && std::ranges::any_of(other_programs(), is_it));
 }
 
 } // namespace

@@ -20,7 +20,7 @@ def section(page, title):
 def problems_of(root):
     page = (root / "docs/platforms.md").read_text()
     data = (root / "core/src/driver/rm/driver_data.hpp").read_text()
-    tests = {name for path in root.glob("*/tests/**/*_test.cpp") for name in TEST.findall(path.read_text())}
+    tests = {name for path in root.glob("*/**/tests/**/*_test.cpp") for name in TEST.findall(path.read_text())}
     names = {name for _, name in tests} | {".".join(name) for name in tests} | {suite for suite, _ in tests}
     series = re.findall(r'^    \{(\d+), "([\d.]+)"\},', data, re.M)
     chips = re.findall(r'^    \{"(\w+)", "[\d.]+", "[\d.]+", (\d+), ', data, re.M)

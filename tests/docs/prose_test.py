@@ -23,7 +23,7 @@ SKIPPED = 77
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "misc.phrasal_adjectives", "misc.tense_present",
           "mondegreens", "nonwords", "oxymorons", "redundancy", "skunked_terms")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/**/*.md", "docs/results/README.md",
-             *(f"{room}/**/*.md" for room in (*rooms.STANDS_ON, "tests/README.md")),
+             *(f"{room}/**/*.md" for room in rooms.STANDS_ON), "tests/README.md",
              "packaging/man/*.roff", "packaging/man/*.3")
 
 

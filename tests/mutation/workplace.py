@@ -20,7 +20,7 @@ from mutants import rooms
 
 # Left out: what needs a GPU or an emulated machine, what judges the source, the public headers or the
 # shape of the binaries, and what builds a program of its own from an installed tree.
-NO_LABELS = {"gpu", "kernel", "install", "docs", "packaging", "runtime", "tools", "layout", "abi"}
+NO_LABELS = {"gpu", "kernel", "install", "docs", "packaging", "runtime", "program", "layout", "abi"}
 NO_TESTS = {"copy.post_shape"}
 # Tests that compile sources by themselves, and the folders of these.
 COMPILES = {"layout.device_headers": ["core/include/barmap/gpu"]}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make -C kernel install and uninstall. The kernel's headers are a stand-in, which makes an empty module.
+"""make -C gdrcopy/driver install and uninstall. The kernel's headers are a stand-in, which makes an empty module.
 
 Usage: kernel_install_test.py REPOSITORY [unittest's arguments]
 """
