@@ -2,6 +2,7 @@
 #include "gpu_batches.hpp"
 
 #include "account.hpp"
+#include "judgement.hpp"
 #include "own_calls.hpp"
 
 #include "api/batch_queue_state.hpp"
@@ -75,6 +76,13 @@ void gpu_batches::begin() noexcept {
         starts.fetch_sub(1);
         (void)give_up(failure.what());
     }
+}
+
+std::size_t const limits::least_pieces = policy::taken_pieces;
+
+limits limits::in_force() {
+    policy::values const& policy = config::current().policy;
+    return {policy.taken_piece, policy.taken_large_piece, policy.taken_large_batch};
 }
 
 void gpu_batches::start() noexcept {

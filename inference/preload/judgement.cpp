@@ -4,8 +4,6 @@
 #include "driver/cuda/driver_api.hpp"
 #include "transfer/engine/engine.hpp"
 
-#include <barmap/report.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -66,22 +64,8 @@ bool are_in_order(batch_call const& call) noexcept {
 
 } // namespace
 
-limits const& limits::in_force() {
-    auto const read = [] {
-        std::vector<policy_report> const all = policies();
-        auto const value_of = [&all](std::string_view name) {
-            return std::ranges::find(all, name, &policy_report::name)->value;
-        };
-        return limits{value_of("taken_pieces"), value_of("taken_piece"),
-                      value_of("taken_large_piece"), value_of("taken_large_batch")};
-    };
-    static limits const result = read();
-    return result;
-}
-
 std::optional<reason> judge_lists(batch_call const& call) {
-    limits const& limit = limits::in_force();
-    if (call.count < limit.least_pieces)
+    if (call.count < limits::least_pieces)
         return reason::few_pieces;
     if (is_default(call.stream))
         return reason::default_stream;
@@ -91,6 +75,7 @@ std::optional<reason> judge_lists(batch_call const& call) {
     for (CUmemcpyAttributes const& each : std::span(call.attributes, call.attribute_count))
         if (auto const why = judge_attribute(each))
             return why;
+    limits const limit = limits::in_force();
     std::size_t sum = 0;
     for (std::size_t const bytes : std::span(call.bytes, call.count)) {
         if (bytes == 0)
@@ -164,7 +149,7 @@ std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& 
 
 std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
                                  bool other_way_is_in_flight) noexcept {
-    limits const& limit = limits::in_force();
+    limits const limit = limits::in_force();
     if (batch.way == engine::direction::among_gpus ||
         batch.bytes / call.count < limit.large_mean_bytes)
         return std::nullopt;

@@ -18,13 +18,14 @@
 /// none.
 namespace barmap::memcpy_dropin {
 
-/// Those of barmap::policies() by which the size of a batch decides.
+/// What the size of a batch is compared with (core/src/base/policy.hpp).
 struct limits {
-    std::size_t least_pieces;        ///< taken_pieces
-    std::size_t most_mean_bytes;     ///< taken_piece
-    std::size_t large_mean_bytes;    ///< taken_large_piece
+    std::size_t most_mean_bytes;      ///< taken_piece
+    std::size_t large_mean_bytes;     ///< taken_large_piece
     std::size_t least_bytes_of_large; ///< taken_large_batch
-    [[nodiscard]] static limits const& in_force();
+    static std::size_t const least_pieces; ///< taken_pieces
+    /// Reads the environment, at the first call of the process.
+    [[nodiscard]] static limits in_force();
 };
 
 /// The judgement by the lists alone. Asks CUDA once how many GPUs there are.

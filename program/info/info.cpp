@@ -281,6 +281,8 @@ void report_policies(report& out, details& all) {
         out.add(object({{"kind", "policy"},
                         {"name", each.name},
                         {"value", each.value},
+                        {"least", each.least},
+                        {"most", each.most},
                         {"unit", each.unit},
                         {"from", each.from},
                         {"why", each.why}}));

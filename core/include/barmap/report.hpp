@@ -86,7 +86,8 @@ struct copy_routine_report {
 /// A number by which the library chooses who copies, in what order and in which parts.
 struct policy_report {
     std::string name;
-    std::size_t value = 0; ///< in force, in `unit`
+    std::size_t value = 0;           ///< in force, in `unit`
+    std::size_t least = 0, most = 0; ///< what BARMAP_POLICY may give
     std::string unit;
     std::string from; ///< "default", "BARMAP_POLICY" or "fixed": that cannot be overruled
     std::string why;  ///< the measurement that it is from, or what it is for

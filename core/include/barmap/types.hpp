@@ -72,7 +72,7 @@ struct ipc_handle {
     std::array<std::byte, 64> bytes{};
 
     ipc_handle() = default;
-    /// Both have that member, and so has HIP's; other 64 bytes name no memory.
+    /// Both have that member, as HIP's has, and as handles of events have, which name no memory.
     template <class Handle>
     requires(sizeof(Handle) == 64 && sizeof(Handle::reserved) == 64 &&
              std::is_trivially_copyable_v<Handle>)

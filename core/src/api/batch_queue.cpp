@@ -236,8 +236,8 @@ bool is_short(std::span<copy_piece const> pieces, std::size_t bytes,
               policy::values const& policy) {
     constexpr std::uintptr_t last_default = 2;
     bool const is_large = bytes / policy.large_piece >= pieces.size();
-    return pieces.size() <= (is_large ? policy.short_large_pieces : policy.short_pieces) && order.after &&
-           order.then == order.after && !order.at_most &&
+    std::size_t const most = is_large ? policy.short_large_pieces : policy.short_pieces;
+    return pieces.size() <= most && order.after && order.then == order.after && !order.at_most &&
            reinterpret_cast<std::uintptr_t>(*order.after) > last_default &&
            cuda::context_of(*order.after) == context && suit_cuda(pieces, asked);
 }
@@ -310,7 +310,7 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
         // One range is one piece, but for CUDA's copies, which take none across two allocations.
-        // To join parts of other lists takes longer than it saves (batch-joined.csv in docs/results).
+        // Joining parts of other lists takes longer than it saves (docs/results, batch-joined.csv).
         copy_piece const first = pieces.empty() ? copy_piece{} : pieces.front();
         copy_piece const range{first.to, first.from, totals.bytes};
         bool const is_one = totals.is_one_range && !is_checked;

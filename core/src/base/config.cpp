@@ -72,7 +72,7 @@ constexpr std::array<entry, 9> table{{
     {"BARMAP_REQUIRE", "none", "backends' names, separated by commas",
      "opening a device fails unless these backends are usable",
      [](values& to, std::string_view value) { return take_list(to.require, value); }},
-    {"BARMAP_POLICY", "none", "name=value, separated by commas: those of `barmap info --verbose`",
+    {"BARMAP_POLICY", "none", "name=value, separated by commas: names and ranges of `barmap info --json`",
      "overrule numbers by which barmap chooses",
      [](values& to, std::string_view value) { return policy::take(to.policy, value); }},
     {"BARMAP_LOG", "off", "off, info, debug", "print each decision, and each pin, to stderr",

@@ -75,11 +75,13 @@ std::vector<policy_report> policies() {
     policy::values const standard;
     std::vector<policy_report> result;
     for (policy::row const& each : policy::table)
-        result.push_back({std::string(each.name), now.*each.member, std::string(each.unit),
+        result.push_back({std::string(each.name), now.*each.member, each.least, each.most,
+                          std::string(each.unit),
                           now.*each.member == standard.*each.member ? "default" : "BARMAP_POLICY",
                           std::string(each.why)});
     for (policy::fixed_row const& each : policy::fixed_table)
-        result.push_back({std::string(each.name), each.value, std::string(each.unit), "fixed",
+        result.push_back({std::string(each.name), each.value, each.value, each.value,
+                          std::string(each.unit), "fixed",
                           std::string(each.why)});
     return result;
 }

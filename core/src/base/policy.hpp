@@ -3,66 +3,67 @@
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
-/// The numbers by which barmap chooses who copies, in what order and in which parts: no other place
-/// has one. What a contest measures at its start, each time, is no number here; its bounds are.
+/// The numbers by which barmap chooses who copies, in what order and in which parts; who chooses has
+/// none of its own. What a contest measures at its start, each time, is no number here; its bounds are.
 /// `barmap info --verbose` prints the table, and BARMAP_POLICY overrules what is not fixed, for
 /// tests and to find a cause. Sites ask config::current().policy, once for each batch, copy or
 /// mapping, never for a piece.
 namespace barmap::policy {
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib, any = std::size_t{1} << 40;
+/// As many places for parts a staging buffer has.
+inline constexpr std::size_t least_part = 4 * kib;
 
 // Each line: name, value, unit, the least and the most that BARMAP_POLICY may give, and why: the
 // measurement with its machine, or the page that has it.
 // clang-format off
 #define BARMAP_POLICY(X)                                                                           \
-    X(short_pieces, 8, "pieces", 0, 4096, "in one stream CUDA delays less: docs/batches.md")       \
-    X(short_large_pieces, 32, "pieces", 0, 4096, "of large_piece each, the same")                  \
-    X(large_piece, mib, "bytes", 1, any, "CUDA copies such as fast as a channel: docs/batches.md") \
-    X(both_ways_batch, mib, "bytes", 0, any, "smaller ones gain nothing by an engine of CUDA's (H100)")          \
-    X(both_ways_piece, 2 * kib, "bytes", 0, any, "pieces, on average, the same, where it has two (H100)") \
-    X(both_ways_piece_of_one, 16 * kib, "bytes", 0, any, "the same where it has one (H100)")             \
-    X(passing_bytes, 64 * kib, "bytes", 0, any, "a batch up to it passes one passed_times as large (H100)") \
-    X(passing_pieces, 64, "pieces", 0, 4096, "the same; both decide (H100)")                       \
-    X(passed_times, 16, "times", 1, 1 << 20, "in bytes or in pieces: what is passed (H100)")       \
-    X(sorted_pieces, 1024, "pieces", 1, any, "fewer gain nothing by host addresses' order (H100)") \
-    X(sorted_piece, kib, "bytes", 0, mib, "larger ones, on average, gain nothing (H100)")          \
-    X(sorted_parts, 32, "4 MiB", 1, 256, "less host memory gains nothing (H100)")                  \
-    X(whole_to_cpu, 32 * kib, "bytes", 1, 2 * mib, "staged copies up to it are one part (H200)")   \
-    X(part_to_cpu, 32 * kib, "bytes", 1, 2 * mib, "larger ones' parts: docs/results, staging (H200)") \
-    X(medium_to_cpu, 128 * kib, "bytes", 1, any, "beyond it")                                      \
-    X(medium_part_to_cpu, 64 * kib, "bytes", 1, 2 * mib, "the same")                               \
-    X(large_to_cpu, 512 * kib, "bytes", 1, any, "beyond it")                                       \
-    X(large_part_to_cpu, 128 * kib, "bytes", 1, 2 * mib, "the same")                               \
-    X(whole_to_gpu, 128 * kib, "bytes", 1, 2 * mib, "staged copies up to it are one part (H200)")  \
-    X(part_to_gpu, 128 * kib, "bytes", 1, 2 * mib, "larger ones' parts (H200)")                    \
-    X(large_to_gpu, 512 * kib, "bytes", 1, any, "beyond it")                                       \
-    X(large_part_to_gpu, 256 * kib, "bytes", 1, 2 * mib, "the same")                               \
-    X(streamed_to_cpu, 2 * mib, "bytes", 0, any, "8 MiB: 600 us, by memcpy 790 (H200)")            \
-    X(streamed_to_gpu, mib, "bytes", 0, any, "of the same measurement (H200)")                     \
-    X(checked_pieces, 64, "pieces", 1, any, "among several GPUs; more would take too long")        \
-    X(unpinned_age, 10, "ms", 0, 60000, "of the answer that memory is not pinned (H200)")          \
-    X(taken_pieces, 64, "pieces", 1, any, "by libbarmap-memcpy: docs/memcpy.md (H200)")            \
-    X(taken_piece, 128 * kib, "bytes", 1, 1024 * mib, "on average, at most: docs/memcpy.md (H200)")       \
-    X(taken_large_piece, 32 * kib, "bytes", 1, any, "from it on CUDA is as fast (H200)")           \
-    X(taken_large_batch, 16 * mib, "bytes", 0, any, "of such, from it on: order costs 10 us (H200)")
+    X(short_pieces, 8, "pieces", 0, 4096, "in the order of one stream CUDA delays these less: docs/batches.md") \
+    X(short_large_pieces, 32, "pieces", 0, 4096, "the same for pieces of large_piece and more: docs/batches.md") \
+    X(large_piece, mib, "bytes", 1, any, "CUDA copies such a piece as fast as a channel: docs/batches.md") \
+    X(both_ways_batch, mib, "bytes", 1, any, "smaller ones stay on an engine that copies the other way (H100)") \
+    X(both_ways_piece, 2 * kib, "bytes", 0, any, "so do smaller pieces, where CUDA has two engines (H100)") \
+    X(both_ways_piece_of_one, 16 * kib, "bytes", 0, any, "so do smaller pieces, where CUDA has one engine (H100)") \
+    X(passing_bytes, 64 * kib, "bytes", 0, any, "a batch of at most these passes a large one (H100)") \
+    X(passing_pieces, 64, "pieces", 0, 4096, "a batch of at most these passes a large one (H100)") \
+    X(passed_times, 16, "times", 1, 1 << 20, "these limits: a batch that is passed (H100)")        \
+    X(sorted_pieces, 1024, "pieces", 1, any, "shorter lists gain nothing by the order of host addresses (H100)") \
+    X(sorted_piece, kib, "bytes", 0, mib, "lists of larger ones, on average, gain nothing by it (H100)") \
+    X(sorted_parts, 32, "parts", 1, 256, "of 4 MiB; in 16 of them pieces gain nothing by it (H100)") \
+    X(whole_to_cpu, 32 * kib, "bytes", 1, 2 * mib, "up to it, a staged copy to the CPU is one part (H200)") \
+    X(part_to_cpu, 32 * kib, "bytes", least_part, 2 * mib, "a part of a larger one (H200)")        \
+    X(medium_to_cpu, 128 * kib, "bytes", 1, any, "beyond it, its parts are of medium_part_to_cpu (H200)") \
+    X(medium_part_to_cpu, 64 * kib, "bytes", least_part, 2 * mib, "a part of a copy beyond medium_to_cpu (H200)") \
+    X(large_to_cpu, 512 * kib, "bytes", 1, any, "beyond it, its parts are of large_part_to_cpu (H200)") \
+    X(large_part_to_cpu, 128 * kib, "bytes", least_part, 2 * mib, "a part of a copy beyond large_to_cpu (H200)") \
+    X(whole_to_gpu, 128 * kib, "bytes", 1, 2 * mib, "up to it, a staged copy to the GPU is one part (H200)") \
+    X(part_to_gpu, 128 * kib, "bytes", least_part, 2 * mib, "a part of a larger one (H200)")       \
+    X(large_to_gpu, 512 * kib, "bytes", 1, any, "beyond it, its parts are of large_part_to_gpu (H200)") \
+    X(large_part_to_gpu, 256 * kib, "bytes", least_part, 2 * mib, "a part of a copy beyond large_to_gpu (H200)") \
+    X(streamed_to_cpu, 2 * mib, "bytes", 0, any, "stores pass the caches; 8 MiB take 600 us, by memcpy 790 (H200)") \
+    X(streamed_to_gpu, mib, "bytes", 0, any, "stores pass the caches; not measured by itself")     \
+    X(unpinned_age, 10, "ms", 0, 60000, "of CUDA's slowest answer, that memory is not pinned")     \
+    X(taken_piece, 128 * kib, "bytes", 1, 1024 * mib, "on average, by libbarmap-memcpy: docs/memcpy.md") \
+    X(taken_large_piece, 32 * kib, "bytes", 1, any, "on average; from it on CUDA is as fast as the link: docs/memcpy.md") \
+    X(taken_large_batch, 16 * mib, "bytes", 0, any, "of such pieces, since order costs 10 us: docs/memcpy.md")
 
 // Those that sizes of tables, memory or a written promise depend on: name, value, unit, why.
 #define BARMAP_POLICY_FIXED(X)                                                                     \
-    X(engines_from_to_gpu, 32 * kib, "bytes", "an engine takes 3.5 us, in which 64 KiB are written (H200)") \
-    X(engines_from_to_cpu, kib, "bytes", "an engine takes 3.5 us, in which 3 KiB are read (H200)") \
+    X(engines_from_to_gpu, 32 * kib, "bytes", "below it no engine can win: it takes 3.5 us, 64 KiB by stores too (H200)") \
+    X(engines_from_to_cpu, kib, "bytes", "below it no engine can win: it takes 3.5 us, 3 KiB by loads too (H200)") \
+    X(checked_pieces, 64, "pieces", "of a batch among several GPUs, as batch_queue::submit promises") \
+    X(taken_pieces, 64, "pieces", "fewer are CUDA's own, by libbarmap-memcpy: docs/memcpy.md")     \
     X(engine_contest_end, mib, "bytes", "beyond it, the choice of method stays")                   \
     X(contest_noise, 2, "%", "of methods within this of the best, the first wins")                 \
     X(contest_hopeless, 2, "times", "so far behind the best, a method is tried no further")        \
     X(contest_sample, 2000, "ns", "the clock takes 25 ns; caches warm in longer ones")             \
-    X(contest_long_sample, 10000, "ns", "from it on, fewer rounds")                                \
-    X(store_contest, 3000, "us", "each of two passes; 1 MiB takes 43 us (H200)")                   \
-    X(load_contest, 2000, "us", "each of two passes; 64 KiB take 65 us (H200)")                    \
-    X(engine_contest, 50000, "us", "each of two passes")                                           \
+    X(contest_long_sample, 10000, "ns", "from it on contest_long_rounds")                                \
+    X(store_contest, 3000, "us", "for stores, in each of two passes; 1 MiB takes 43 us")                   \
+    X(load_contest, 2000, "us", "for loads, in each of two passes; 64 KiB take 65 us")                    \
+    X(engine_contest, 50000, "us", "for engines and the mapping, in each of two passes")                                           \
     X(contest_rounds, 9, "rounds", "of samples, whose upper quartile counts")                     \
-    X(contest_long_rounds, 5, "rounds", "of long ones")                                            \
+    X(contest_long_rounds, 5, "rounds", "of samples of contest_long_sample and more")                                            \
     X(contest_steps, 16, "parts", "of a doubling: so exact is the size from which a method wins")  \
     X(routine_contest_begin, 16, "bytes", "up to 8 every routine makes the same accesses")         \
     X(routine_contest_end, mib, "bytes", "beyond it, the link sets the rate")                      \
@@ -71,10 +72,10 @@ inline constexpr std::size_t kib = 1024, mib = 1024 * kib, any = std::size_t{1} 
     X(shared_engines, 2, "engines", "that CUDA also uses, for batches both ways (H100)")           \
     X(time_slice, 50, "us", "of a channel on its engine")                                          \
     X(staging_buffer, 2 * mib, "bytes", "for copies of memory that is not pinned; two of them")    \
-    X(fill_piece, 4 * kib, "bytes", "a fill writes copies of such a piece")                        \
+    X(fill_piece, 4 * kib, "bytes", "a fill writes copies of it: 4 % of the time of its way to the GPU")                        \
     X(first_segment, 32, "pieces", "of a batch: the engine begins while the rest is written (H200)") \
-    X(next_segment, 128, "pieces", "the later ones (H200)")                                        \
-    X(known_ranges, 64, "ranges", "of pinned memory, of 4 MiB at most, whose answer is kept")      \
+    X(next_segment, 128, "pieces", "of a batch, after the first (H200)")                                        \
+    X(known_ranges, 64, "ranges", "of pinned memory, whose reach by an engine is kept")      \
     X(tried_batch, 64, "pieces", "of 4 KiB: CUDA's batch call against single calls, at the start")
 // clang-format on
 

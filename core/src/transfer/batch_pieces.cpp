@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/batch_pieces.hpp"
 
-#include "base/config.hpp"
+#include "base/policy.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
@@ -154,7 +154,7 @@ engine::direction way_of(std::span<copy_piece const> pieces, cuda::address_range
 void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& known) {
     if (!cuda::has_several_gpus())
         return;
-    std::size_t const most = config::current().policy.checked_pieces;
+    constexpr std::size_t most = policy::checked_pieces;
     std::size_t const step = (pieces.size() + most - 1) / most;
     cuda::address_range to, from;
     for (std::size_t i = 0; i < pieces.size(); i += step) {

@@ -279,9 +279,8 @@ TEST_P(any_memory_test, a_pool_that_is_shared_in_another_way_has_no_descriptors)
     }
 }
 
-// What another process would be told. (That of another one is tried on a GPU.)
-// 64 bytes of anything else name no memory.
-struct message {
+// Other things of 64 bytes do not convert.
+struct unrelated_64_bytes {
     double values[8];
 };
 struct handle_of_a_runtime { // cudaIpcMemHandle_t, hipIpcMemHandle_t
@@ -289,9 +288,10 @@ struct handle_of_a_runtime { // cudaIpcMemHandle_t, hipIpcMemHandle_t
 };
 static_assert(std::is_convertible_v<CUipcMemHandle, ipc_handle>);
 static_assert(std::is_convertible_v<handle_of_a_runtime, ipc_handle>);
-static_assert(!std::is_constructible_v<ipc_handle, message>);
+static_assert(!std::is_constructible_v<ipc_handle, unrelated_64_bytes>);
 static_assert(!std::is_constructible_v<ipc_handle, std::array<std::byte, 64>>);
 
+// What another process would be told. (That of another one is tried on a GPU.)
 TEST_P(any_memory_test, by_an_ipc_handle) {
     device const gpu = device::open(0);
     device_block const neighbour(kib), small(3000), block(4 * mib);

@@ -4,6 +4,7 @@
 #include "contract/numbered.hpp"
 #include "shared/peer.hpp"
 
+#include <algorithm>
 #include <barmap/ring.hpp>
 #include <barmap/signal.hpp>
 

@@ -85,7 +85,8 @@ using cpu_copy = void (*)(void* to, void const* from, std::size_t bytes) noexcep
 
 cpu_copy cpu_copy_for(direction which, std::size_t bytes, policy::values const& policy) noexcept {
     static cpu_copy const streaming = copy::streaming_store();
-    if (streaming && bytes >= (which == direction::to_cpu ? policy.streamed_to_cpu : policy.streamed_to_gpu))
+    bool const is_to_cpu = which == direction::to_cpu;
+    if (streaming && bytes >= (is_to_cpu ? policy.streamed_to_cpu : policy.streamed_to_gpu))
         return streaming;
     return
         [](void* to, void const* from, std::size_t some) noexcept { std::memcpy(to, from, some); };
@@ -223,7 +224,7 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
     std::size_t const chunk = staged_part(direction::to_cpu, bytes, policy);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes, policy);
     std::size_t const slots = buffer_bytes / chunk;
-    std::array<ticket, buffer_bytes / 4096> tickets; // a smaller chunk is the only one
+    std::array<ticket, buffer_bytes / policy::least_part> tickets; // a smaller chunk is the only one
     std::size_t submitted = 0, taken = 0;
     for (std::size_t i = 0; taken < bytes; ++i) {
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
@@ -250,7 +251,7 @@ outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::
     std::size_t const chunk = staged_part(direction::to_gpu, bytes, policy);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes, policy);
     std::size_t const slots = buffer_bytes / chunk;
-    std::array<ticket, buffer_bytes / 4096> tickets;
+    std::array<ticket, buffer_bytes / policy::least_part> tickets;
     ticket last = 0;
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
         std::size_t const slot = i % slots;

@@ -37,6 +37,7 @@ TEST_F(policy_test, each_number_has_a_unit_and_a_reason) {
         EXPECT_TRUE(names.insert(each.name).second) << each.name;
         EXPECT_FALSE(each.unit.empty() || each.why.empty()) << each.name;
         EXPECT_TRUE(each.from == "default" || each.from == "fixed") << each.name;
+        EXPECT_TRUE(each.least <= each.value && each.value <= each.most) << each.name;
     }
     EXPECT_GT(names.size(), 50u);
 }
@@ -69,7 +70,8 @@ TEST_F(policy_test, refuses_all_of_what_is_wrong_in_a_part) {
          {"short_piece=3", "short_pieces", "short_pieces=", "short_pieces=x", "short_pieces=3 ",
           " short_pieces=3", "short_pieces=-1", "short_pieces=+3", "short_pieces=4097",
           "short_pieces=0x10", "short_pieces=3=4", "=3", "short_pieces=99999999999999999999999",
-          "large_piece=0", "engines_from_to_cpu=2048", "short_pieces=3;passing_pieces=4"}) {
+          "large_piece=0", "part_to_cpu=4095", "both_ways_batch=0", "checked_pieces=1",
+          "engines_from_to_cpu=2048", "short_pieces=3;passing_pieces=4"}) {
         SCOPED_TRACE(wrong);
         set(("passing_pieces=7," + wrong).c_str());
         EXPECT_EQ(config::current().policy.short_pieces, policy::values{}.short_pieces);
@@ -77,7 +79,7 @@ TEST_F(policy_test, refuses_all_of_what_is_wrong_in_a_part) {
         error const refusal = test::caught([] { config::expect_allowed(); });
         EXPECT_EQ(refusal.code(), errc::invalid_argument);
         EXPECT_EQ(refusal.operation(), "use BARMAP_POLICY=passing_pieces=7," + wrong);
-        EXPECT_NE(refusal.advice().find("barmap info --verbose"), std::string::npos);
+        EXPECT_NE(refusal.advice().find("barmap info --json"), std::string::npos);
     }
 }
 
