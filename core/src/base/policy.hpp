@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <string_view>
 
-/// The numbers by which barmap chooses who copies, in what order and in which parts; who chooses has
-/// none of its own. What a contest measures at its start, each time, is no number here; its bounds are.
+/// The numbers by which barmap chooses who copies, in what order and in which parts. What a contest
+/// measures at its start, each time, is no number here; its bounds are. Capacities, patience, how
+/// often an engine may fail, and the numbers of pygpu and of Python's pool stand where they are used.
 /// `barmap info --verbose` prints the table, and BARMAP_POLICY overrules what is not fixed, for
 /// tests and to find a cause. Sites ask config::current().policy, once for each batch, copy or
 /// mapping, never for a piece.
@@ -58,24 +59,24 @@ inline constexpr std::size_t least_part = 4 * kib;
     X(contest_noise, 2, "%", "of methods within this of the best, the first wins")                 \
     X(contest_hopeless, 2, "times", "so far behind the best, a method is tried no further")        \
     X(contest_sample, 2000, "ns", "the clock takes 25 ns; caches warm in longer ones")             \
-    X(contest_long_sample, 10000, "ns", "from it on contest_long_rounds")                                \
-    X(store_contest, 3000, "us", "for stores, in each of two passes; 1 MiB takes 43 us")                   \
-    X(load_contest, 2000, "us", "for loads, in each of two passes; 64 KiB take 65 us")                    \
-    X(engine_contest, 50000, "us", "for engines and the mapping, in each of two passes")                                           \
-    X(contest_rounds, 9, "rounds", "of samples, whose upper quartile counts")                     \
-    X(contest_long_rounds, 5, "rounds", "of samples of contest_long_sample and more")                                            \
+    X(contest_long_sample, 10000, "ns", "from it on contest_long_rounds")                          \
+    X(store_contest, 3000, "us", "for stores, in each of two passes; 1 MiB takes 43 us")           \
+    X(load_contest, 2000, "us", "for loads, in each of two passes; 64 KiB take 65 us")             \
+    X(engine_contest, 50000, "us", "for engines and the mapping, in each of two passes")           \
+    X(contest_rounds, 9, "rounds", "of samples, whose upper quartile counts")                      \
+    X(contest_long_rounds, 5, "rounds", "of samples of contest_long_sample and more")              \
     X(contest_steps, 16, "parts", "of a doubling: so exact is the size from which a method wins")  \
     X(routine_contest_begin, 16, "bytes", "up to 8 every routine makes the same accesses")         \
     X(routine_contest_end, mib, "bytes", "beyond it, the link sets the rate")                      \
-    X(own_queues, 3, "queues", "of a direction: batches that wait for streams hold up no others")      \
+    X(own_queues, 3, "queues", "of a direction: batches that wait for streams hold up no others")  \
     X(passing_queues, 1, "queues", "of a direction, for batches that pass a bulk one")             \
     X(shared_engines, 2, "engines", "that CUDA also uses, for batches both ways (H100)")           \
     X(time_slice, 50, "us", "of a channel on its engine")                                          \
     X(staging_buffer, 2 * mib, "bytes", "for copies of memory that is not pinned; two of them")    \
-    X(fill_piece, 4 * kib, "bytes", "a fill writes copies of it: 4 % of the time of its way to the GPU")                        \
+    X(fill_piece, 4 * kib, "bytes", "a fill writes copies of it: 4 % of the time of its way to the GPU") \
     X(first_segment, 32, "pieces", "of a batch: the engine begins while the rest is written (H200)") \
-    X(next_segment, 128, "pieces", "of a batch, after the first (H200)")                                        \
-    X(known_ranges, 64, "ranges", "of pinned memory, whose reach by an engine is kept")      \
+    X(next_segment, 128, "pieces", "of a batch, after the first (H200)")                           \
+    X(known_ranges, 64, "ranges", "of pinned memory, whose reach by an engine is kept")            \
     X(tried_batch, 64, "pieces", "of 4 KiB: CUDA's batch call against single calls, at the start")
 // clang-format on
 
