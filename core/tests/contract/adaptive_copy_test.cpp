@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/config.hpp"
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
 #include "transfer/engine/engine_reach.hpp"
@@ -55,6 +56,20 @@ void round_trip(mapping const& map, std::span<std::byte> host, std::size_t offse
     std::vector<std::byte> seen(host.size());
     read(seen, map.window(offset, host.size()));
     EXPECT_TRUE(seen == sent) << "the mapping sees what the engine wrote";
+}
+
+// With the least that BARMAP_POLICY may give, a staging buffer has a place for each part.
+TEST_P(adaptive_copy_test, stages_in_the_smallest_parts) {
+    ::setenv("BARMAP_POLICY",
+             "part_to_cpu=4096,medium_part_to_cpu=4096,large_part_to_cpu=4096,part_to_gpu=4096,"
+             "large_part_to_gpu=4096,whole_to_cpu=1,whole_to_gpu=1",
+             1);
+    config::read_again();
+    device const gpu = device::open(0);
+    auto const block = held_memory(8 * mib);
+    mapping const map = gpu.pin(block->address(), 8 * mib).map();
+    std::vector<std::byte> host(3 * mib + 5);
+    round_trip(map, host, 3, 1);
 }
 
 TEST_P(adaptive_copy_test, copies_adaptively_whatever_the_size) {
