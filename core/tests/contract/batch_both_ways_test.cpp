@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/config.hpp"
 #include "contract/batch_fixture.hpp"
 
 /// Large batches both ways at once: the later one takes the engines that CUDA uses as well, half of
@@ -178,16 +177,6 @@ TEST(batch_both_ways_test, a_small_batch_passes_a_large_one) {
     machine.gpu().release();
     p.expect_done(short_one);
     p.expect_done(behind);
-}
-
-// Nothing to copy, whatever the policy: a stream goes on behind what it waits for.
-TEST(batch_both_ways_test, an_empty_batch_goes_by_no_other_engine) {
-    ::setenv("BARMAP_POLICY", "both_ways_batch=1,both_ways_piece=0,both_ways_piece_of_one=0", 1);
-    config::read_again();
-    engine_machine machine("channel");
-    both_ways p;
-    open_stream stream;
-    p.expect_done(p.queue.submit({}, {}, then{stream.get()}));
 }
 
 // Each ticket names its own queue, however many queues there are.

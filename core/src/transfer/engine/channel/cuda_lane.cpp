@@ -202,7 +202,7 @@ private:
                                             ? policy.both_ways_piece
                                             : policy.both_ways_piece_of_one;
         // Among GPUs these engines reach a fifth of the own one's rate (H100).
-        if (which == direction::among_gpus || pieces == 0 || bytes < policy.both_ways_batch ||
+        if (which == direction::among_gpus || bytes < policy.both_ways_batch || // at least 1
             bytes / pieces < least_piece || session_->shared_engines.empty())
             return false;
         direction const other = which == direction::to_gpu ? direction::to_cpu : direction::to_gpu;
