@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "boundary.hpp"
 
-#include "base/config.hpp"
 #include "nvidia/cuda.hpp"
+#include "system/environment.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,9 +14,9 @@ namespace {
 int threshold() noexcept {
     static int const value = [] {
         constexpr int nothing = 100;
-        if (!config::environment("GDRCOPY_ENABLE_LOGGING"))
+        if (!os::environment("GDRCOPY_ENABLE_LOGGING"))
             return nothing;
-        char const* const level = config::environment("GDRCOPY_LOG_LEVEL");
+        char const* const level = os::environment("GDRCOPY_LOG_LEVEL");
         return level ? std::atoi(level) : static_cast<int>(severity::failure);
     }();
     return value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/no_cancellation.hpp"
+#include "system/no_cancellation.hpp"
 
 #include <barmap/error.hpp>
 

@@ -6,7 +6,7 @@
 #include "mapped_handle.hpp"
 #include "session.hpp"
 
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "transfer/copy_methods.hpp"
 #include "transfer/cpu/transfer.hpp"
 

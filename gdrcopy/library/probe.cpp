@@ -3,13 +3,15 @@
 
 #include "boundary.hpp"
 
-#include "base/calls.hpp"
-#include "base/config.hpp"
-#include "base/fd.hpp"
-#include "base/library.hpp"
-#include "base/simulation.hpp"
-#include "nvidia/cuda.hpp"
 #include "map/gdrdrv/module.hpp"
+#include "nvidia/cuda.hpp"
+#include "system/calls.hpp"
+#include "system/environment.hpp"
+#include "system/fd.hpp"
+#include "system/library.hpp"
+#include "system/simulation.hpp"
+
+#include <barmap/report.hpp>
 
 #include <fcntl.h>
 #include <string>
@@ -19,11 +21,16 @@
 namespace barmap::gdrapi {
 namespace {
 
+bool is_simulated() {
+    return setting("BARMAP_SIM") == "1";
+}
+
 /// The CUDA driver, or nothing, with the loader's words in `why`.
 os::library cuda_driver(std::string& why) {
     std::vector<std::string> names{"libcuda.so.1", "libcuda.so"};
-    if (config::current().simulate)
-        names = config::simulated_library("libcuda.so.1", config::current().sim_library);
+    if (is_simulated())
+        names = os::simulated_library("libcuda.so.1",
+                                      std::string(setting("BARMAP_SIM_LIBRARY").value_or("")));
     return os::library::open(names, why);
 }
 
@@ -37,7 +44,7 @@ bool can_open_a_gpu() {
 
 /// Whether CUDA_VISIBLE_DEVICES begins with something that is no GPU, which hides all.
 bool all_are_hidden() {
-    char const* const visible = config::environment("CUDA_VISIBLE_DEVICES");
+    char const* const visible = os::environment("CUDA_VISIBLE_DEVICES");
     return visible && (*visible == '\0' || *visible == '-');
 }
 
@@ -59,7 +66,7 @@ bool cuda_is_initialised() {
 }
 
 std::optional<kernel_module> find_kernel_module() noexcept {
-    if (config::current().simulate) // no simulated GPU has one
+    if (is_simulated()) // no simulated GPU has one
         return std::nullopt;
     try {
         auto const properties = backend::gdrdrv::kernel_module().properties();
@@ -79,7 +86,7 @@ void expect_gpu() {
     driver.abandon();
     if (all_are_hidden())
         refuse("CUDA_VISIBLE_DEVICES hides every GPU");
-    if (config::current().simulate)
+    if (is_simulated())
         return;
     (void)os::open_file("/dev/nvidiactl", O_RDWR);
     if (!can_open_a_gpu())

@@ -4,9 +4,11 @@
 #include "boundary.hpp"
 #include "mapped_handle.hpp"
 
-#include "base/config.hpp"
-#include "driver/cuda/current_gpu.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/current_gpu.hpp"
+#include "cuda/driver_api.hpp"
+#include "system/environment.hpp"
+
+#include <barmap/report.hpp>
 
 #include <atomic>
 #include <deque>
@@ -22,13 +24,13 @@ constexpr std::string_view gdrdrv = "gdrdrv";
 constexpr std::string_view dma_buf = "dmabuf";
 
 bool only_dma_buf() noexcept {
-    char const* const value = config::environment("GDRCOPY_USE_DMABUF_MMAP");
+    char const* const value = os::environment("GDRCOPY_USE_DMABUF_MMAP");
     return value && std::string_view(value) == "1";
 }
 
 /// Only the backends themselves know, and they need cuInit.
 bool a_backend_is_asked_for() noexcept {
-    return only_dma_buf() || !config::current().backend.empty();
+    return only_dma_buf() || setting("BARMAP_BACKEND");
 }
 
 /// The process in which CUDA was seen in use, if any: its forked children cannot use CUDA.
@@ -91,7 +93,7 @@ open_sessions& sessions() {
 } // namespace
 
 session::session() {
-    config::expect_allowed();
+    expect_settings();
     expect_no_forked_child();
     if (a_backend_is_asked_for() || cuda_is_initialised()) {
         cuda_user = os::this_process();

@@ -4,8 +4,8 @@
 #include "gdrapi.h"
 #include "probe.hpp"
 
-#include "base/fd.hpp"
-#include "base/process.hpp"
+#include "system/fd.hpp"
+#include "system/process.hpp"
 
 #include <barmap/barmap.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
+#include "system/fd.hpp"
 
 #include <cstdint>
 #include <functional>

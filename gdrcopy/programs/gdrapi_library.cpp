@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/programs/gdrapi_library.hpp"
 
-#include "base/library.hpp"
 #include "output/formatted.hpp"
+#include "system/library.hpp"
 
 #include <array>
 #include <cstring>

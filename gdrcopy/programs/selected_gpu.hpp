@@ -4,7 +4,7 @@
 #include "measure/gpu_memory.hpp"
 #include "output/units.hpp"
 
-#include "driver/cuda/context_scope.hpp"
+#include "cuda/context_scope.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // When libgdrapi's copies go by a copy engine, and when none is even started: the library's own
 // sources on the simulated GPU, so that the core behind them can be asked.
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/virtual_block.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/virtual_block.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
 

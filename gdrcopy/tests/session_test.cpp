@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sessions from inside: calls that meet in the midst of others, and which backend a session takes.
 // The library's own sources, so that what lies beneath them can be held up, or replaced.
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/kernel.hpp"
 #include "fake/simulation.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine.hpp"
 
-#include "base/no_cancellation.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "request.hpp"
+#include "system/no_cancellation.hpp"
 
 #include <barmap/error.hpp>
 

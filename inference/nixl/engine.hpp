@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
 #include "notices.hpp"
 #include "place.hpp"
+#include "system/process.hpp"
 
 #include <barmap/batch_queue.hpp>
 #include <barmap/device.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "notices.hpp"
 
-#include "base/random_bytes.hpp"
+#include "system/random_bytes.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "base/process.hpp"
-#include "base/thread.hpp"
+#include "system/fd.hpp"
+#include "system/process.hpp"
+#include "system/thread.hpp"
 
 #include <cstddef>
 #include <memory>

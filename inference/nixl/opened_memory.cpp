@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "opened_memory.hpp"
 
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "pinned_range.hpp"
 
-#include "base/region.hpp"
-#include "driver/cuda/address_ranges.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/host_registration.hpp"
+#include "cuda/address_ranges.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/host_registration.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 

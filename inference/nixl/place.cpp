@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "place.hpp"
 
-#include "base/random_bytes.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/memory.hpp"
-#include "driver/cuda/peer_access.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/peer_access.hpp"
 #include "gpu/gpu_identity.hpp"
+#include "system/random_bytes.hpp"
 
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>

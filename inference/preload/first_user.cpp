@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "first_user.hpp"
 
-#include "base/process.hpp"
+#include "system/process.hpp"
 
 #include <atomic>
 

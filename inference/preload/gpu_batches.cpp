@@ -7,13 +7,13 @@
 
 #include "api/batch_queue_state.hpp"
 #include "base/config.hpp"
-#include "base/log.hpp"
-#include "base/thread.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "system/thread.hpp"
 
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <array>
 #include <chrono>
@@ -89,7 +89,7 @@ void gpu_batches::start() noexcept {
     try {
         bool const is_first = !queue_; // else calls may use it meanwhile
         if (is_first) {
-            config::expect_allowed();
+            expect_settings();
             context_ = cuda::primary_context::retain(cuda::device_with(ordinal_));
             queue_.emplace(device::open(ordinal_).batches());
         }
@@ -107,7 +107,7 @@ void gpu_batches::start() noexcept {
         }
         state_.store(state::ready, std::memory_order_release);
         static end_watch const watch; // made after what the core has, it goes before it at the exit
-        log::info("cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
+        log_line(log_level::info, "cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
                   ": batches in pinned memory go by the engine " + engine);
     } catch (std::exception const& failure) {
         (void)give_up(failure.what());

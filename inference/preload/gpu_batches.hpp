@@ -5,8 +5,8 @@
 #include "reasons.hpp"
 
 #include "api/unheld_batches.hpp"
-#include "base/process.hpp"
-#include "driver/cuda/context_scope.hpp"
+#include "cuda/context_scope.hpp"
+#include "system/process.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <barmap/batch_queue.hpp>

@@ -6,7 +6,7 @@
 #include "loader.hpp"
 #include "next_definition.hpp"
 
-#include "base/library.hpp"
+#include "system/library.hpp"
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "judgement.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "batch_call.hpp"
 #include "reasons.hpp"
 
-#include "driver/cuda/address_ranges.hpp"
+#include "cuda/address_ranges.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <barmap/types.hpp>

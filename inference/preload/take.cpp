@@ -7,12 +7,13 @@
 #include "judgement.hpp"
 #include "own_calls.hpp"
 
-#include "base/log.hpp"
-#include "base/no_cancellation.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/current_gpu.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/stream_gpu.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/current_gpu.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/stream_gpu.hpp"
+#include "system/no_cancellation.hpp"
+
+#include <barmap/report.hpp>
 
 #include <atomic>
 #include <exception>
@@ -33,8 +34,8 @@ public:
             return;
         gpu_batches::wait_for_starts();
         try {
-            if (log::threshold() >= log::level::info)
-                log::info(account());
+            if (log_threshold() >= log_level::info)
+                log_line(log_level::info, account());
         } catch (std::exception const&) {
             // Without a line.
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "batch/batch.hpp"
 
+#include "command/exit_codes.hpp"
+#include "cuda/peer_access.hpp"
 #include "kernels/batch_kernels.ptx.hpp"
-#include "driver/cuda/peer_access.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
-#include "command/exit_codes.hpp"
 
 #include <barmap/error.hpp>
 

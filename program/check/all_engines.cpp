@@ -6,9 +6,9 @@
 #include "measure/verify_copies.hpp"
 #include "output/units.hpp"
 
-#include "base/config.hpp"
 
 #include <barmap/copy.hpp>
+#include <barmap/report.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -91,7 +91,7 @@ void check_adaptive(opened_gpu const& gpu, std::string const& backend, checklist
 }
 
 void check_engines(opened_gpu const& gpu, check_options const& values, checklist& results) {
-    std::string const& forced = config::current().engine;
+    std::string_view const forced = setting("BARMAP_ENGINE").value_or("");
     if (!values.backend.empty())
         return;
     std::vector<running_engine> const usable = usable_engines(gpu);

@@ -5,7 +5,8 @@
 #include "output/units.hpp"
 #include "command/exit_codes.hpp"
 
-#include "base/config.hpp"
+
+#include <barmap/report.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -61,13 +62,14 @@ int run(check_options const& values) {
 } // namespace
 
 bool concerns(check_options const& values, std::string_view backend) {
-    std::string const& forced = values.backend.empty() ? config::current().backend : values.backend;
+    std::string_view const forced =
+        values.backend.empty() ? setting("BARMAP_BACKEND").value_or("") : values.backend;
     return forced.empty() || forced == backend;
 }
 
 checklist::checklist(check_options const& values, report& out) : out_(out) {
     split_into(required_, values.require);
-    required_.insert(config::current().require.begin(), config::current().require.end());
+    split_into(required_, std::string(setting("BARMAP_REQUIRE").value_or("")));
     std::vector<std::string> const known = backend_names();
     std::string names;
     for (std::string const& name : known)

@@ -6,7 +6,7 @@
 #include "output/units.hpp"
 #include "command/exit_codes.hpp"
 
-#include "base/nearest.hpp"
+#include "system/nearest.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -60,7 +60,7 @@ std::string whole_number(std::string const& text, std::uint64_t least, std::uint
 std::string guess(std::string_view typed, std::vector<std::string> const& names,
                   char const* dashes = "") {
     std::vector<std::string_view> const views(names.begin(), names.end());
-    std::string_view const meant = config::nearest(typed, views);
+    std::string_view const meant = os::nearest(typed, views);
     return meant.empty() ? "" : formatted("; did you mean {}{}?", dashes, meant);
 }
 

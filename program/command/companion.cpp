@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "command/companion.hpp"
 
-#include "base/library.hpp"
+#include "system/library.hpp"
 
 #include <algorithm>
 #include <filesystem>

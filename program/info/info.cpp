@@ -8,8 +8,7 @@
 #include "command/exit_codes.hpp"
 #include "command/options.hpp"
 
-#include "base/config.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "map/backend.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/held_memory.hpp"
@@ -262,7 +261,7 @@ void report_copy_routines(report& out, details& all) {
 void report_variables(report& out, details& all) {
     table lines({"variable", "value", "from"});
     lines.left_from(1);
-    for (config::variable const& each : config::describe()) {
+    for (setting_report const& each : settings()) {
         out.add(object({{"kind", "variable"},
                         {"name", each.name},
                         {"value", each.value},
@@ -310,7 +309,7 @@ int describe_gpus(info_options const& values) {
     }
     std::string const why = gpus.empty() ? why_no_gpu() : "";
     found_machine const machine{formatted("{}, Linux {}", cpu_model(), kernel_release()),
-                                kernel_driver_version(), config::describe()};
+                                kernel_driver_version(), settings()};
     out.say(summary_of(machine, gpus,
                        formatted("No GPU: {}\n  -> {}\n", why, cuda::advice_without_gpu())));
     details all;

@@ -168,9 +168,9 @@ std::string verdict_on_all(std::vector<found_gpu> const& gpus) {
 }
 
 /// The variables that do not have their defaults.
-std::string describe_settings(std::vector<config::variable> const& variables) {
+std::string describe_settings(std::vector<setting_report> const& variables) {
     std::vector<std::string> parts;
-    for (config::variable const& each : variables)
+    for (setting_report const& each : variables)
         if (each.from == "environment")
             parts.push_back(formatted("{}={}", each.name, each.value));
         else if (each.from != "default")

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/config.hpp"
-
 #include <barmap/device.hpp>
 #include <barmap/report.hpp>
 
@@ -38,7 +36,7 @@ struct found_gpu {
 struct found_machine {
     std::string cpu;           ///< and the kernel
     std::string kernel_driver; ///< its version, or nothing
-    std::vector<config::variable> variables;
+    std::vector<setting_report> variables;
 };
 
 /// `barmap info` at a glance. The first line says whether cudaMalloc memory can be mapped. Then

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/fd.hpp"
-#include "output/formatted.hpp"
 #include "command/exit_codes.hpp"
 #include "command/options.hpp"
+#include "output/formatted.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/log.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 namespace barmap::tool {
 

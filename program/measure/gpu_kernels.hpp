@@ -3,7 +3,7 @@
 
 #include "measure/cuda_stream.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <array>
 #include <cstddef>

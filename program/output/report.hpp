@@ -5,7 +5,7 @@
 #include "output/timing.hpp"
 #include "command/options.hpp"
 
-#include "base/fd.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/device.hpp>
 

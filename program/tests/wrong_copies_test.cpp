@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/driver_api.hpp"
 #include "command/program.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -3,11 +3,11 @@
 #include "pygpu/runtime/cuda_context.hpp"
 #include "pygpu/runtime/runtime.hpp"
 
-#include "base/config.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <cstring>
 
@@ -275,7 +275,7 @@ vendor_table load() {
     vendor_table result;
     if (!cuda::try_api(result.why)) {
         try {
-            config::expect_allowed();
+            expect_settings();
         } catch (error const&) { // which `why` says, and not that there is no driver
             result.answer = initialization_error;
             return result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "pygpu/runtime/cuda_context.hpp"
 
-#include "driver/cuda/current_gpu.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/current_gpu.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <atomic>
 #include <mutex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pygpu/runtime/runtime.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <algorithm>
 #include <iterator>

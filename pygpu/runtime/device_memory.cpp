@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "pygpu/runtime/device_memory.hpp"
 
-#include "base/log.hpp"
 #include "transfer/copy_methods.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/pin.hpp>
+#include <barmap/report.hpp>
 
 #include <algorithm>
 #include <map>
@@ -145,7 +145,7 @@ void device_memory::consider_mapping(std::size_t bytes) {
         state_.store(mapping_state::made, std::memory_order_release);
     } catch (std::exception const& failure) { // the runtime copies
         state_.store(mapping_state::impossible, std::memory_order_release);
-        log::info("an array of " + std::to_string(size_) +
+        log_line(log_level::info, "an array of " + std::to_string(size_) +
                   " bytes is not mapped, the runtime copies it: " + failure.what());
     }
 }
@@ -201,7 +201,7 @@ pinned_memory::pinned_memory(std::size_t bytes) : size_(bytes), owner_(os::this_
     try {
         memory_ = os::region::shared_memory(bytes);
     } catch (error const& failure) { // of which the runtime has no status
-        log::info(failure.what());
+        log_line(log_level::info, failure.what());
         allocated_ = out_of_memory;
         return;
     }

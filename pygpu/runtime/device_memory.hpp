@@ -3,7 +3,7 @@
 
 #include "pygpu/runtime/runtime.hpp"
 
-#include "base/region.hpp"
+#include "system/region.hpp"
 
 #include <barmap/mapping.hpp>
 

@@ -3,12 +3,12 @@
 #include "pygpu/runtime/hip_api.hpp"
 #include "pygpu/runtime/runtime.hpp"
 
-#include "base/config.hpp"
-#include "base/library.hpp"
-#include "base/simulation.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "system/library.hpp"
+#include "system/simulation.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <cstring>
 #include <vector>
@@ -154,18 +154,19 @@ void bind_symbol(Function& member, os::library const& from, char const* symbol,
 vendor_table load() {
     vendor_table result;
     try {
-        config::expect_allowed(); // BARMAP_SIM misspelt is no reason to use a real GPU
+        expect_settings(); // BARMAP_SIM misspelt is no reason to use a real GPU
     } catch (error const& refusal) {
         result.answer = initialization_error;
         result.why = refusal.what();
         return result;
     }
-    bool const simulated = config::current().simulate;
+    bool const simulated = setting("BARMAP_SIM") == "1";
     std::vector<std::string> names{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
     if (simulated) {
-        names = config::simulated_library("libamdhip64.so.6", config::current().sim_hip_library);
+        names = os::simulated_library("libamdhip64.so.6",
+                                      std::string(setting("BARMAP_SIM_HIP_LIBRARY").value_or("")));
         // A wheel has one library for both vendors.
-        for (std::string& both : config::simulated_library("libcuda.so.1", {}))
+        for (std::string& both : os::simulated_library("libcuda.so.1", {}))
             names.push_back(std::move(both));
     }
     std::string why;

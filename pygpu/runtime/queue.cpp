@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pygpu/runtime/queue.hpp"
 
-#include "base/region.hpp"
+#include "system/region.hpp"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "pygpu/runtime/runtime.hpp"
 
-#include "base/config.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "system/environment.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 
@@ -110,7 +110,7 @@ struct chosen {
     os::process_id owner = os::this_process();
 
     chosen() {
-        char const* const wanted = config::environment("BARMAP_RUNTIME");
+        char const* const wanted = os::environment("BARMAP_RUNTIME");
         vendor_table const& found = choose(wanted ? wanted : "");
         functions = found.functions;
         if (functions)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares what barmap declares of the CUDA driver for its runtime table with NVIDIA's headers,
 // when this is compiled, and its error names with those that the CUDA runtime gives.
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "pygpu/runtime/runtime.hpp"
 #include "same_abi.hpp"
 

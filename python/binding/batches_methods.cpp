@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The class BatchQueue, as the Python part of the package calls it.
 #include "arguments.hpp"
-#include "base/of_thread.hpp"
 #include "batches.hpp"
-#include "driver/cuda/stream_gpu.hpp"
+#include "cuda/stream_gpu.hpp"
 #include "errors.hpp"
 #include "own_memory.hpp"
 #include "released_gil.hpp"
 #include "reports.hpp"
+#include "system/of_thread.hpp"
 #include "transfer/batch_pieces.hpp"
 #include "transfer/pinned_host.hpp"
 

@@ -4,9 +4,9 @@
 #include "driver_use.hpp"
 #include "released_gil.hpp"
 
-#include "base/of_thread.hpp"
 #include "gdrcopy/library/boundary.hpp"
 #include "gdrcopy/library/gdrapi.h"
+#include "system/of_thread.hpp"
 
 #include <barmap/mapping.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
+#include "system/process.hpp"
 
 #include <nanobind/nanobind.h>
 

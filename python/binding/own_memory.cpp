@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "own_memory.hpp"
 
-#include "base/process.hpp"
 #include "driver_use.hpp"
+#include "system/process.hpp"
 
 #include <barmap/error.hpp>
 

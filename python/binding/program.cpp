@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "program.hpp"
 
-#include "base/of_thread.hpp"
 #include "command/execute.hpp"
 #include "command/program.hpp"
+#include "system/of_thread.hpp"
 
 #include "released_gil.hpp"
 

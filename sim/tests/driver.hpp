@@ -2,7 +2,7 @@
 #pragma once
 
 #include "control.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import rooms
 
-ROOMS = (*rooms.CORE, "nvidia", *rooms.SATELLITES)
+ROOMS = (*rooms.CORE, *rooms.GROUND, *rooms.SATELLITES)
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 # Headers of other projects that a machine may lack, by the package that has them.
 OPTIONAL = {"Python.h": "Python's headers", "nanobind/": "nanobind", "backend/": "NIXL's headers",

@@ -53,9 +53,9 @@ def _outside(folder: Path, *places: str) -> list[Path]:
     return [p for p in sources(folder) if not any(folder / place in (p, *p.parents) for place in places)]
 
 
-def system_calls_outside_base(root: Path) -> list[str]:
-    """Only core/src/base calls open, ioctl, mmap, dlopen and their kin."""
-    files = _outside(root / "core/src", "base")
+def system_calls_outside_system(root: Path) -> list[str]:
+    """Only system calls open, ioctl, mmap, dlopen and their kin; library_ioctls.cpp stands in front of a library's."""
+    files = [*_outside(root / "core/src", "base/library_ioctls.cpp"), *sources(root / "cuda")]
     # A method or a qualified name is not a call of the system's function; `::name(` is.
     plain = r"(?<![\w.>:])(?:::)?(?:ioctl|mmap|munmap|madvise|mprotect|dlopen|dlsym|dlclose|fcntl|openat|syscall)\s*\("
     qualified = r"(?<!\w)::(?:open|close|dup|dup2|read|write|pread|pwrite|fork)\s*\("
@@ -68,25 +68,25 @@ def system_calls_outside_base(root: Path) -> list[str]:
 
 
 def environment_outside_config(root: Path) -> list[str]:
-    """Only core/src/base/config.cpp reads the environment, for it knows when not to."""
-    folders = [root / room for room in ("core/src", *rooms.LIBRARIES, *rooms.EXTENSION)]
-    files = [p for folder in folders for p in _outside(folder, "base/config.cpp")]
+    """Only system/environment.cpp and the table of barmap's variables read the environment: they know when not to."""
+    folders = [root / room for room in ("core/src", *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION)]
+    files = [p for folder in folders for p in _outside(folder, "base/config.cpp", "environment.cpp")]
     return _find(root, files, r"\b(?:secure_)?getenv\s*\(|\benviron\b", keep_strings=False,
                  what="reads the environment")
 
 
 def driver_symbols_outside_cuda(root: Path) -> list[str]:
-    """Only core/src/driver/cuda names the CUDA driver's functions."""
-    return _find(root, _outside(root / "core/src", "driver/cuda"), r'"cu[A-Z]\w*"|(?<![\w.>:])cu[A-Z]\w*\s*\(',
+    """Only cuda names the CUDA driver's functions."""
+    return _find(root, sources(root / "core/src"), r'"cu[A-Z]\w*"|(?<![\w.>:])cu[A-Z]\w*\s*\(',
                  keep_strings=True, what="names a driver function")
 
 
 def driver_functions_in_the_wrong_group(root: Path) -> list[str]:
     """The table of the CUDA driver's functions tells the library's from those of programs and tests."""
-    table = root / "core/src/driver/cuda/driver_api.hpp"
+    table = root / "cuda/driver_api.hpp"
     text = table.read_text() if table.exists() else ""
     of_library, _, of_others = text.partition("BARMAP_CUDA_OTHER_FUNCTIONS(X)")
-    code = "".join(p.read_text() for room in ("core/src", *rooms.LIBRARIES) for p in sources(root / room)
+    code = "".join(p.read_text() for room in ("core/src", "cuda", *rooms.LIBRARIES) for p in sources(root / room)
                    if p != table)
     called = set(re.findall(r"(?:\.|->)(\w+)", code))
     return [f"{table.relative_to(root)}: {member} is in the wrong group"
@@ -117,15 +117,14 @@ def backends_named_outside_the_list(root: Path) -> list[str]:
 
 
 # The rooms of core/src, from the lowest up: each includes those below it. The uppermost stands on the public interface
-# and on the two lowest.
+# and on the two lowest. All stand on system, and from driver on on cuda.
 ROOMS = ("base", "driver", "transfer", "map", "gpu", "api", "signal")
 BELOW = {room: set(ROOMS[:number + 1]) for number, room in enumerate(ROOMS)}
 BELOW["signal"] = {"base", "driver", "signal"}
 # The routines of the CPU know no driver.
 BELOW["transfer/cpu"] = {"base", "transfer/cpu"}
 for below in BELOW.values():
-    if "driver" in below:
-        below.add("nvidia")
+    below.update({"system", "cuda", "nvidia"} if "driver" in below else {"system"})
 # Public headers of plain types, for every room, and those that declare what a room defines; classes are the two
 # uppermost rooms' own.
 PLAIN_HEADERS = {"error.hpp", "export.hpp", "report.hpp", "types.hpp", "version.hpp", "waits.hpp"}
@@ -146,6 +145,10 @@ def includes_upwards(root: Path) -> list[str]:
             for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", text):
                 if room not in ("api", "signal") and included not in headers:
                     found.append(f"{path.relative_to(root)}: {room} includes <barmap/{included}>")
+    for path in [p for room in rooms.GROUND for p in sources(root / room)]:
+        for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", path.read_text()):
+            if included not in PLAIN_HEADERS:
+                found.append(f"{path.relative_to(root)}: {path.parent.name} includes <barmap/{included}>")
     for name in backends(root):
         for path in sources(root / "core/src/map" / name):
             for other in re.findall(r'#\s*include\s*"map/(\w+)/', path.read_text()):
@@ -179,12 +182,13 @@ def one_name_in_two_rooms(root: Path) -> list[str]:
     """A name of a file, or of a type outside of functions, says what it is wherever one meets it."""
     found_in: dict[str, set[str]] = {}
     places: dict[str, list[str]] = {}
-    for path in sources(root / "core/src"):
+    for path in [*sources(root / "core/src"), *sources(root / "cuda"), *sources(root / "system")]:
+        place = path.relative_to(root).parts
         code = without_comments(path.read_text(), keep_strings=False)
         types = re.findall(r"^(?:class|struct|enum class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^:;{][^;{]*)?\{", code,
                            re.MULTILINE)
         for name in {f"file {path.stem}", *(f"type {each}" for each in types)}:
-            found_in.setdefault(name, set()).add(path.relative_to(root / "core/src").parts[0])
+            found_in.setdefault(name, set()).add(place[2] if place[0] == "core" else place[0])
             places.setdefault(name, []).append(str(path.relative_to(root)))
     return [f"{places[name][-1]}: the same {name} as in {places[name][0]}"
             for name, found in sorted(found_in.items()) if len(found) > 1]
@@ -253,7 +257,7 @@ def levels_of_optimisation(root: Path) -> list[str]:
     """One line says how all that users get is optimised: what is tested and measured is what they get."""
     files = [root / name for name in ("CMakeLists.txt", "CMakePresets.json", "pyproject.toml", "scripts/demo",
                                       "packaging/wheel/build", "packaging/deb/debian/rules")]
-    for room in ("packaging", "core/src", *rooms.SATELLITES):
+    for room in ("packaging", "core/src", *rooms.GROUND, *rooms.SATELLITES):
         files += [*sorted((root / room).rglob("CMakeLists.txt")), *sorted((root / room).rglob("*.cmake"))]
     found = []
     for path in files:
@@ -284,21 +288,21 @@ def namespaces_that_browsers_miss(root: Path) -> list[str]:
 def host_memory_registered_otherwise(root: Path) -> list[str]:
     """Host memory is registered as portable and nothing else: read-only, a private mapping of a file
     that cannot be written keeps NVIDIA's kernel module in a loop for ever (580.159.04)."""
-    files = [p for room in ("core/src", *rooms.LIBRARIES, *rooms.EXTENSION, *rooms.PROGRAMS) for p in sources(root / room)]
+    files = [p for room in ("core/src", "cuda", *rooms.LIBRARIES, *rooms.EXTENSION, *rooms.PROGRAMS) for p in sources(root / room)]
     return _find(root, files, r"(?:host_register|HostRegister(?:_v2)?)\s*\((?![^;]*portable\))",
                  keep_strings=False, what="registers host memory with other flags")
 
 
 def _of_the_library(root: Path) -> list[Path]:
     """What runs in programs of others: the core, the drop-ins, the plug-ins and Python's extensions."""
-    return [p for room in (*rooms.CORE, *rooms.LIBRARIES, *rooms.EXTENSION) for p in sources(root / room)]
+    return [p for room in (*rooms.CORE, *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION) for p in sources(root / room)]
 
 
 def thread_locals_with_destructors(root: Path) -> list[str]:
-    """Code may run after a thread's destructors: only core/src/base/of_thread.hpp, which knows, keeps what has one."""
+    """Code may run after a thread's destructors: only system/of_thread.hpp, which knows, keeps what has one."""
     found = []
     for path in _of_the_library(root):
-        if path == root / "core/src/base/of_thread.hpp":
+        if path == root / "system/of_thread.hpp":
             continue
         code = without_comments(path.read_text(), keep_strings=False)
         plain = {"bool", "int", *re.findall(r"static_assert\(std::is_trivially_destructible_v<(\w+)>\)", code)}
@@ -328,8 +332,8 @@ def gpu_0_for_the_current_one(root: Path) -> list[str]:
 
 
 def threads_that_take_signals(root: Path) -> list[str]:
-    """Only core/src/base/thread.cpp starts threads, which leave the program's signals to the program."""
-    files = [p for p in _of_the_library(root) if p.parent != root / "core/src/base" or p.stem != "thread"]
+    """Only system/thread.cpp starts threads, which leave the program's signals to the program."""
+    files = [p for p in _of_the_library(root) if p.parent != root / "system" or p.stem != "thread"]
     return _find(root, files, r"\bstd::(?:j?thread\b(?!::)|async\b)|\b(?:pthread|thrd)_create\b|\bclone3?\s*\(",
                  keep_strings=False, what="starts a thread")
 
@@ -377,7 +381,7 @@ def includes_of_src_from_outside(root: Path) -> list[str]:
 
 
 RULES = (
-    system_calls_outside_base,
+    system_calls_outside_system,
     environment_outside_config,
     driver_symbols_outside_cuda,
     driver_functions_in_the_wrong_group,

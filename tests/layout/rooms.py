@@ -7,20 +7,24 @@ from pathlib import Path
 # graph has no circle.
 STANDS_ON = {
     "nvidia": (),
-    "core": ("nvidia",),
+    "system": (),
+    "cuda": ("nvidia", "system"),
+    "core": ("cuda", "nvidia", "system"),
     "kernels": ("core",),
     "sim": ("core", "kernels", "nvidia"),
-    "vkgdr": ("core", "nvidia"),
-    "inference": ("core", "nvidia"),
-    "program": ("core", "kernels", "nvidia"),
-    "gdrcopy": ("core", "nvidia", "program"),
-    "pygpu": ("core", "nvidia", "sim"),
-    "python": ("core", "gdrcopy", "nvidia", "program", "pygpu", "vkgdr"),
+    "vkgdr": ("core", "cuda", "nvidia", "system"),
+    "inference": ("core", "cuda", "nvidia", "system"),
+    "program": ("core", "cuda", "kernels", "nvidia", "system"),
+    "gdrcopy": ("core", "cuda", "nvidia", "program", "system"),
+    "pygpu": ("core", "cuda", "nvidia", "sim", "system"),
+    "python": ("core", "cuda", "gdrcopy", "nvidia", "program", "pygpu", "system", "vkgdr"),
     "bench": ("core",),
 }
 CODE = (*STANDS_ON, "tests", "examples")
 
 CORE = ("core/include", "core/src")
+# What the core and the libraries over it stand on.
+GROUND = ("cuda", "nvidia", "system")
 # Libraries over the core: other projects' interfaces, and plug-ins of other programs.
 LIBRARIES = ("gdrcopy/library", "vkgdr/library", "inference/preload", "inference/nixl")
 # The Python package, and what is compiled into its extension only.

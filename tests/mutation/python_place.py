@@ -70,7 +70,7 @@ class PythonPlace(Place):
 
     def _install(self, jobs: int) -> tuple[bool, str]:
         """Builds and installs the copy's package, where what is compiled is not what is installed."""
-        parts = [path for folder in (*rooms.CORE, "nvidia", *rooms.LIBRARIES, *rooms.EXTENSION, *rooms.SIMULATED)
+        parts = [path for folder in (*rooms.CORE, *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION, *rooms.SIMULATED)
                  for path in (self.source / folder).rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
         state = hashlib.sha1(b"".join(path.read_bytes() for path in sorted(parts))).hexdigest()
         if self.installed.exists() and self.installed.read_text() == state:

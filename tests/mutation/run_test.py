@@ -239,7 +239,7 @@ class Choice(unittest.TestCase):
                        "pygpu/runtime", "python/barmap"):
             self.assertTrue(any(mutants.is_below(f, [folder]) for f in drawn), folder)
         code = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
-        files = {str(path.relative_to(ROOT)) for folder in ("core/src", "nvidia", *rooms.LIBRARIES, *rooms.EXTENSION)
+        files = {str(path.relative_to(ROOT)) for folder in ("core/src", *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION)
                  for path in rooms.files_in(ROOT / folder, *code)}
         self.assertLessEqual(files - set(mutants.INSTRUCTIONS), set(found), "a file of ours is never looked at")
         self.assertTrue(any(m.operator == "fence" for m in found["core/src/transfer/cpu/fence.hpp"]))

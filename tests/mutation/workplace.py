@@ -215,7 +215,7 @@ class Workplace(Place):
             return False
         commands = json.loads((self.build / "compile_commands.json").read_text())
         users = [c for c in commands
-                 if any(Path(c["file"]).is_relative_to(self.source / folder) for folder in ("core/src", *rooms.LIBRARIES))]
+                 if any(Path(c["file"]).is_relative_to(self.source / folder) for folder in ("core/src", *rooms.GROUND, *rooms.LIBRARIES))]
         original = (self.root / file).read_text()
         if file.endswith((".cpp", ".c")):
             users = [c for c in users if Path(c["file"]) == self.source / file]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/calls.hpp"
+#include "system/calls.hpp"
 
 namespace barmap::test {
 

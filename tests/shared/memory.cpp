@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shared/memory.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
 #include "shared/line.hpp"
+#include "system/fd.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -5,7 +5,7 @@
 #include "handles.hpp"
 #include "last_error.hpp"
 
-#include "base/no_cancellation.hpp"
+#include "system/no_cancellation.hpp"
 
 #include "nvidia/cuda.hpp"
 

@@ -12,7 +12,8 @@
 
 /// @file
 /// The content of `barmap info`: the backends, copy engines and copy routines of this build, which
-/// of them work here, and why.
+/// of them work here, and why; and what the environment says of it. Thread rule: every function may
+/// be called at once.
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
 
@@ -93,6 +94,23 @@ struct policy_report {
     std::string why;  ///< the measurement that it is from, or what it is for
 };
 
+/// One of barmap's environment variables, as this process has read it.
+struct setting_report {
+    std::string_view name;
+    std::string value;        ///< in force; the default's name if that is
+    std::string_view from;    ///< "environment", "default", "ignored: privileged process" or
+                              ///< "ignored: not allowed"
+    std::string_view allowed; ///< which values there are
+    std::string_view meaning;
+};
+
+/// How much BARMAP_LOG prints: each level also what the one before it prints.
+enum class log_level {
+    off,
+    info, ///< each decision, once
+    debug ///< also each pin
+};
+
 [[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;
 
 /// Names of all backends that this build knows, in the order in which they are tried.
@@ -108,6 +126,25 @@ struct policy_report {
 
 /// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
 [[nodiscard]] BARMAP_API std::vector<policy_report> policies();
+
+/// All environment variables of barmap but those that tests or other libraries read.
+[[nodiscard]] BARMAP_API std::vector<setting_report> settings();
+
+/// The value of one of them, valid until the process ends; nothing while its default is in force.
+/// Example: setting("BARMAP_SIM") == "1"
+[[nodiscard]] BARMAP_API std::optional<std::string_view> setting(std::string_view name);
+
+/// @throws error errc::invalid_argument for the first variable, other than BARMAP_LOG, whose value is
+/// not one of the words that are allowed. Each function that opens a GPU checks names of backends and
+/// copy routines.
+BARMAP_API void expect_settings();
+
+/// What BARMAP_LOG asks for.
+[[nodiscard]] BARMAP_API log_level log_threshold() noexcept;
+
+/// Prints a line "barmap info: text" to stderr if BARMAP_LOG asks for its level: for libraries over
+/// barmap that decide something.
+BARMAP_API void log_line(log_level level, std::string_view text) noexcept;
 
 } // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap

@@ -3,9 +3,9 @@
 
 #include "api/batch_queue_state.hpp"
 #include "base/config.hpp"
-#include "base/of_thread.hpp"
-#include "base/process_exit.hpp"
-#include "driver/cuda/stream_gpu.hpp"
+#include "cuda/stream_gpu.hpp"
+#include "system/of_thread.hpp"
+#include "system/process_exit.hpp"
 #include "transfer/batch_pieces.hpp"
 #include "transfer/engine/spin.hpp"
 

@@ -7,7 +7,7 @@
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 
-#include "base/no_cancellation.hpp"
+#include "system/no_cancellation.hpp"
 
 #include <exception>
 #include <new>

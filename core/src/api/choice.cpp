@@ -2,7 +2,7 @@
 #include "api/choice.hpp"
 
 #include "base/log.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <bit>
 #include <exception>

@@ -5,8 +5,8 @@
 #include "api/choice.hpp"
 #include "api/host_buffer_state.hpp"
 #include "base/log.hpp"
-#include "driver/cuda/current_gpu.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/current_gpu.hpp"
+#include "cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "gpu/open_devices.hpp"
 

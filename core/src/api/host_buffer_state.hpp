@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
-#include "driver/cuda/host_registration.hpp"
+#include "cuda/host_registration.hpp"
 #include "gpu/device_state.hpp"
+#include "system/region.hpp"
 
 #include <cstddef>
 #include <cstdint>

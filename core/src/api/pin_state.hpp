@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/virtual_block.hpp"
 #include "base/checkpoint.hpp"
+#include "cuda/virtual_block.hpp"
 #include "gpu/device_state.hpp"
 #include "transfer/engine/engine_reach.hpp"
 #include "transfer/measured_plan.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/checkpoint.hpp"
 
-#include "base/of_thread.hpp"
-#include "base/process.hpp"
+#include "system/of_thread.hpp"
+#include "system/process.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/waits.hpp>

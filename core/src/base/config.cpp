@@ -2,6 +2,7 @@
 #include "base/config.hpp"
 
 #include "base/unknown_variables.hpp"
+#include "system/environment.hpp"
 
 #include <barmap/error.hpp>
 
@@ -87,7 +88,7 @@ constexpr std::array<entry, 9> table{{
 
 struct snapshot {
     values all;
-    std::array<variable, table.size()> variables;
+    std::array<setting_report, table.size()> variables;
     entry const* refused = nullptr; ///< the first one whose value is not allowed
     std::string refused_value;
     std::vector<std::string> passed_over; ///< a sentence for each value that is ignored
@@ -97,7 +98,7 @@ std::unique_ptr<snapshot const> read(char const* (*get)(char const* name)) {
     auto result = std::make_unique<snapshot>();
     for (std::size_t i = 0; i < table.size(); ++i) {
         entry const& each = table[i];
-        variable& shown = result->variables[i];
+        setting_report& shown = result->variables[i];
         shown = {each.name, each.standard, "default", each.allowed, each.meaning};
         char const* const text = get(each.name);
         if (!text && std::getenv(each.name))
@@ -150,7 +151,7 @@ snapshot const& now() {
         return *known;
     std::lock_guard const guard(reading);
     if (!in_force.load(std::memory_order_relaxed)) {
-        std::unique_ptr<snapshot const> first = read(environment);
+        std::unique_ptr<snapshot const> first = read(os::environment);
         std::vector<std::string> sentences = first->passed_over;
         put_in_force(std::move(first));
         name_what_is_ignored(std::move(sentences));
@@ -160,30 +161,41 @@ snapshot const& now() {
 
 } // namespace
 
-char const* environment(char const* name) noexcept {
-    return ::secure_getenv(name);
-}
-
 values const& current() {
     return now().all;
 }
 
-void expect_allowed() {
-    snapshot const& known = now();
+void read_again(char const* (*get)(char const* name)) {
+    std::lock_guard const guard(reading);
+    put_in_force(read(get ? get : os::environment));
+}
+
+} // namespace barmap::config
+
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+std::vector<setting_report> settings() {
+    config::snapshot const& known = config::now();
+    return {known.variables.begin(), known.variables.end()};
+}
+
+std::optional<std::string_view> setting(std::string_view name) {
+    config::snapshot const& known = config::now();
+    for (std::size_t i = 0; i < known.variables.size(); ++i)
+        if (setting_report const& each = known.variables[i];
+            each.name == name && each.value != config::table[i].standard)
+            return each.value;
+    return std::nullopt;
+}
+
+void expect_settings() {
+    config::snapshot const& known = config::now();
     if (known.refused)
         throw error(errc::invalid_argument,
                     std::string("use ") + known.refused->name + "=" + known.refused_value, "",
                     std::string("allowed are ") + known.refused->allowed);
 }
 
-std::vector<variable> describe() {
-    snapshot const& known = now();
-    return {known.variables.begin(), known.variables.end()};
-}
-
-void read_again(char const* (*get)(char const* name)) {
-    std::lock_guard const guard(reading);
-    put_in_force(read(get ? get : environment));
-}
-
-} // namespace barmap::config
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -3,6 +3,8 @@
 
 #include "base/policy.hpp"
 
+#include <barmap/report.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +15,9 @@
 /// nothing reads is named on stderr at this time, once, with the name that was probably meant;
 /// variables BARMAP_TEST_... belong to tests. So is a value of BARMAP_LOG that is not allowed: a
 /// variable that only says more never stops a program.
-/// Thread rule: every function may be called at once.
+/// settings() of <barmap/report.hpp> tells them to people. Thread rule: every function may be called
+/// at once.
 namespace barmap::config {
-
-enum class log_level { off, info, debug };
 
 struct values {
     std::string backend;                      ///< BARMAP_BACKEND; empty: any
@@ -31,26 +32,6 @@ struct values {
 
 /// Valid until the process ends. A variable whose value is not allowed has its default.
 [[nodiscard]] values const& current();
-
-/// @throws error errc::invalid_argument for the first variable, other than BARMAP_LOG, whose value is
-/// not one of the words that are allowed. Names of backends and copy routines are checked by those who know them.
-void expect_allowed();
-
-/// One variable, for people.
-struct variable {
-    std::string_view name;
-    std::string value;        ///< in force; the default's name if that is
-    std::string_view from;    ///< "environment", "default", "ignored: privileged process" or
-                              ///< "ignored: not allowed"
-    std::string_view allowed; ///< which values there are
-    std::string_view meaning;
-};
-
-[[nodiscard]] std::vector<variable> describe();
-
-/// A variable that is not in this table, such as another library's that a drop-in reads; null if it
-/// is not set, or if the process is privileged. Not kept: its reader says when it is read.
-[[nodiscard]] char const* environment(char const* name) noexcept;
 
 /// Reads the variables again, for a test that has changed them, by this function instead of the
 /// system's if there is one. Not while other threads use barmap.

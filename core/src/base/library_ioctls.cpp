@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/library_ioctls.hpp"
 
-#include "base/calls.hpp"
-#include "base/library.hpp"
-#include "base/process.hpp"
-#include "base/region.hpp"
+#include "system/calls.hpp"
+#include "system/library.hpp"
+#include "system/process.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 

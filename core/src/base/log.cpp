@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "base/log.hpp"
 
+#include "base/config.hpp"
+
 #include <cstdio>
 #include <new>
 
-namespace barmap::log {
-level threshold() noexcept {
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+log_level log_threshold() noexcept {
     try {
         return config::current().log;
     } catch (std::bad_alloc const&) {
-        return level::off;
+        return log_level::off;
     }
 }
 
-void write(level severity, std::string_view text) noexcept {
-    std::fprintf(stderr, "barmap %s: %.*s\n", severity == level::debug ? "debug" : "info",
-                 static_cast<int>(text.size()), text.data());
+void log_line(log_level level, std::string_view text) noexcept {
+    if (level != log_level::off && log_threshold() >= level)
+        std::fprintf(stderr, "barmap %s: %.*s\n", level == log_level::debug ? "debug" : "info",
+                     static_cast<int>(text.size()), text.data());
 }
 
-} // namespace barmap::log
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

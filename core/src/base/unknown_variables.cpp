@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/unknown_variables.hpp"
 
-#include "base/nearest.hpp"
+#include "system/nearest.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -43,7 +43,7 @@ std::vector<std::string> unknown_variables(char const* const* environment,
             continue;
         std::string sentence = "ignoring the unknown environment variable BARMAP_";
         sentence += name;
-        if (std::string_view const meant = nearest(name, known); !meant.empty())
+        if (std::string_view const meant = os::nearest(name, known); !meant.empty())
             (sentence += "; did you mean BARMAP_").append(meant) += "?";
         sentences.push_back(std::move(sentence));
     }

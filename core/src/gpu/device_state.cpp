@@ -2,8 +2,8 @@
 #include "gpu/device_state.hpp"
 
 #include "base/config.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
+#include "system/region.hpp"
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ std::string_view forced_engine() {
 
 device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     std::lock_guard const until_all_is_there(names_lock_);
-    config::expect_allowed();
+    expect_settings();
     (void)copy::routine_forced_by_environment(); // which may be a name that there is not
     std::string_view const engine_wanted = forced_engine();
     for (backend::registration const& entry : backend::registry())

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/checkpoint.hpp"
-#include "base/process.hpp"
-#include "base/seldom.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/memory_names.hpp"
+#include "cuda/context_scope.hpp"
+#include "driver/memory_names.hpp"
 #include "map/backend_slot.hpp"
 #include "map/own_allocations.hpp"
+#include "system/process.hpp"
+#include "system/seldom.hpp"
 #include "transfer/engine/engine_slot.hpp"
 #include "transfer/pinned_host.hpp"
 

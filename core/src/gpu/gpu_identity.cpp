@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gpu/gpu_identity.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gpu/open_devices.hpp"
 
-#include "base/process.hpp"
 #include "gpu/gpu_identity.hpp"
+#include "system/process.hpp"
 
 #include <atomic>
 #include <map>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/gpu.hpp"
-#include "driver/cuda/memory.hpp"
-#include "nvidia/cuda.hpp"
+#include "cuda/gpu.hpp"
+#include "cuda/memory.hpp"
 #include "driver/rm/cuda_memory.hpp"
 #include "map/shared_memory.hpp"
+#include "nvidia/cuda.hpp"
+#include "system/fd.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>

@@ -3,7 +3,7 @@
 
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "map/kind_test.hpp"
 #include "map/self_test.hpp"
 #include "transfer/measured_plan.hpp"

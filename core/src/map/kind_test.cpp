@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "map/kind_test.hpp"
 
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/pool_block.hpp"
-#include "driver/cuda/virtual_block.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/pool_block.hpp"
+#include "cuda/virtual_block.hpp"
 #include "map/self_test.hpp"
 
 #include <new>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/device_block.hpp"
-#include "nvidia/cuda.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/device_block.hpp"
 #include "map/backend.hpp"
+#include "nvidia/cuda.hpp"
 #include "transfer/engine/engine_reach.hpp"
 
 #include <cstddef>

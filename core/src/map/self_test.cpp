@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "map/self_test.hpp"
 
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/nonce.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/nonce.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "map/shared_memory.hpp"
 
-#include "base/parcel.hpp"
+#include "system/parcel.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "driver/cuda/gpu.hpp"
+#include "cuda/gpu.hpp"
 #include "map/pages.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/types.hpp>
 

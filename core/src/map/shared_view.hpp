@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
 #include "map/backend.hpp"
+#include "system/process.hpp"
 
 #include <memory>
 #include <mutex>

@@ -4,7 +4,7 @@
 #include "signal/arena_state.hpp"
 
 #include "base/checkpoint.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 

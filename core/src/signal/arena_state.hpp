@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "base/process.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/host_registration.hpp"
+#include "cuda/host_registration.hpp"
+#include "system/fd.hpp"
+#include "system/process.hpp"
+#include "system/region.hpp"
 
 #include <barmap/arena.hpp>
 #include <barmap/device.hpp>

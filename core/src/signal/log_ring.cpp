@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/log.hpp>
 
-#include "base/fd.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/host_registration.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/host_registration.hpp"
 #include "signal/log_slot.hpp"
 #include "signal/words.hpp"
+#include "system/fd.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 

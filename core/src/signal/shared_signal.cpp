@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/shared_signal.hpp>
 
-#include "base/parcel.hpp"
 #include "signal/arena_state.hpp"
+#include "system/parcel.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/pin.hpp>

@@ -2,8 +2,8 @@
 #include <barmap/signal.hpp>
 
 #include "base/checkpoint.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
 #include "signal/words.hpp"
 
 #include <barmap/error.hpp>

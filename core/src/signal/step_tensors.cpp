@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/step_tensors.hpp>
 
-#include "base/process.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
-#include "driver/cuda/memory.hpp"
 #include "base/checkpoint.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "cuda/memory.hpp"
 #include "signal/step_kernels.cuh"
 #include "signal/step_kernels.ptx.hpp"
+#include "system/process.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>

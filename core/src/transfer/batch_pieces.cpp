@@ -2,7 +2,7 @@
 #include "transfer/batch_pieces.hpp"
 
 #include "base/policy.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/address_ranges.hpp"
+#include "cuda/address_ranges.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/piece_totals.hpp"
 

@@ -2,7 +2,7 @@
 #include "transfer/pinned_host.hpp"
 
 #include "base/config.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
+#include "system/region.hpp"
 
 #include <csignal>
 #include <cstddef>

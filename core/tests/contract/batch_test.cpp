@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/region.hpp"
 #include "contract/batch_fixture.hpp"
 #include "shared/in_child.hpp"
+#include "system/region.hpp"
 
 #include <limits>
 #include <numeric>

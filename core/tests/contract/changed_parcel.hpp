@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "base/parcel.hpp"
+#include "system/fd.hpp"
+#include "system/parcel.hpp"
 
 #include <cstddef>
 #include <cstring>

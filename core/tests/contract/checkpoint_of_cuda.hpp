@@ -2,7 +2,7 @@
 #pragma once
 
 #include "contract/ways.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <barmap/checkpoint.hpp>
 

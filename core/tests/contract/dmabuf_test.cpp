@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/region.hpp"
 #include "contract/machine.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "map/backend.hpp"
+#include "system/region.hpp"
 
 #include <sys/mman.h>
 #include <tuple>

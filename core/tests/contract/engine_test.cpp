@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine.hpp"
 
-#include "base/region.hpp"
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "fake/instant_engine.hpp"
 #include "shared/changed_driver.hpp"
+#include "system/region.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/engine_self_test.hpp"
 #include "transfer/engine/held_memory.hpp"

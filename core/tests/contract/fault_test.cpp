@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
-#include "base/fd.hpp"
 #include "contract/machine.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
 #include "shared/changed_calls.hpp"
 #include "shared/in_child.hpp"
+#include "system/calls.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/ring.hpp>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/parcel.hpp"
 #include "contract/changed_parcel.hpp"
 #include "contract/ways_that_share.hpp"
 #include "driver/rm/client.hpp"
@@ -7,6 +6,7 @@
 #include "map/shared_memory.hpp"
 #include "shared/changed_calls.hpp"
 #include "shared/rounds.hpp"
+#include "system/parcel.hpp"
 
 #include <algorithm>
 #include <array>

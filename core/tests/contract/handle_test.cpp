@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 #include "contract/exchanged_handles.hpp"
-#include "driver/cuda/address_ranges.hpp"
-#include "driver/cuda/stream_gpu.hpp"
+#include "cuda/address_ranges.hpp"
+#include "cuda/stream_gpu.hpp"
 #include "shared/in_child.hpp"
 
 #include <barmap/signal.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/fd.hpp"
 #include "contract/sealed.hpp"
 #include "contract/ways_that_share.hpp"
 #include "shared/peer.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/ring.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "shared/in_child.hpp"
 #include "shared/peer.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/memory.hpp"
-#include "driver/cuda/virtual_block.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/virtual_block.hpp"
 #include "gpu/gpu_identity.hpp"
 
 #include <cerrno>

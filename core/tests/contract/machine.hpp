@@ -2,7 +2,7 @@
 #pragma once
 
 #include "contract/ways.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "fake/kernel.hpp"
 #include "fake/left_over.hpp"
 #include "shared/caught.hpp"

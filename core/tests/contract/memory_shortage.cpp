@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/memory_shortage.hpp"
 
-#include "base/calls.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
+#include "system/calls.hpp"
 
 #include <cstddef>
 #include <cstdlib>

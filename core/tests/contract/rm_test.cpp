@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/engine_machine.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/ipc_handle.hpp"
 #include "fake/faults.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/fd.hpp"
 #include "contract/sealed.hpp"
 #include "contract/ways_that_share.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/ring.hpp>
 #include <barmap/signal.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/cuda_watch.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "fake/faults.hpp"
 #include "fake/simulation.hpp"
 

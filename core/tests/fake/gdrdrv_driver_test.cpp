@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fake/gdrdrv_driver.hpp"
 
-#include "base/fd.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "map/gdrdrv/gdrdrv_abi.hpp"
+#include "system/fd.hpp"
+#include "system/region.hpp"
 
 #include <barmap/pin.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "fake/kernel.hpp"
 
-#include "base/region.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "fake/faults.hpp"
+#include "system/region.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "fake/kernel.hpp"
 
-#include "base/calls.hpp"
-#include "base/fd.hpp"
-#include "base/region.hpp"
 #include "fake/faults.hpp"
 #include "shared/caught.hpp"
 #include "shared/in_child.hpp"
+#include "system/calls.hpp"
+#include "system/fd.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 

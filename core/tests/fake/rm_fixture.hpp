@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/memory.hpp"
 #include "fake/rm_driver.hpp"
+#include "system/fd.hpp"
+#include "system/region.hpp"
 
 #include <cerrno>
 #include <cstdlib>

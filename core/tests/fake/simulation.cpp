@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/simulation.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #include <cstdio>
 #include <cstdlib>

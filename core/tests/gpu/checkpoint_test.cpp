@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/nonce.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/nonce.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/ipc_handle.hpp"
 #include "gpu/gpu_identity.hpp"

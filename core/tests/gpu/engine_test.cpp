@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine.hpp"
 
-#include "base/region.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "other_run.hpp"
 #include "real_gpu.hpp"
+#include "system/region.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "other_run.hpp"
 #include "real_gpu.hpp"
 

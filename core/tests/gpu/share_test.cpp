@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/fd.hpp"
 #include "other_run.hpp"
 #include "real_gpu.hpp"
 #include "shared/in_child.hpp"
+#include "system/fd.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/fd.hpp"
 #include "other_run.hpp"
 #include "signal_messages.hpp"
+#include "system/fd.hpp"
 #include "test_kernels.hpp"
 
 #include <barmap/ring.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "driver/rm/client.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "real_gpu.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "shared/in_child.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"

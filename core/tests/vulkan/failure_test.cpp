@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/memory.hpp"
 #include "placed_layer.hpp"
 #include "shared/changed_calls.hpp"
 #include "software_gpu.hpp"

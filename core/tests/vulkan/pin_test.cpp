@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "placed_layer.hpp"
 #include "shared/changed_calls.hpp"
 #include "software_gpu.hpp"

@@ -2,7 +2,7 @@
 #include "software_gpu.hpp"
 
 #include "base/config.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/context_scope.hpp"
+#include "cuda/context_scope.hpp"
 #include "map/backend.hpp"
 #include "shared/caught.hpp"
 #include "shared/changed_driver.hpp"

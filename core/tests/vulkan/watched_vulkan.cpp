@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "watched_vulkan.hpp"
 
-#include "base/calls.hpp"
 #include "placed_layer.hpp"
+#include "system/calls.hpp"
 
 #include <gtest/gtest.h>
 

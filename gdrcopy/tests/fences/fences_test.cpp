@@ -3,7 +3,7 @@
 // mapping: the library's own sources over a stand-in for the gdrdrv module, stepped instruction by
 // instruction.
 #include "access_trace.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "fake/faults.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/kernel.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "notices.hpp"
 
-#include "base/fd.hpp"
+#include "system/fd.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "driver/rm/client.hpp"
 
-#include "base/calls.hpp"
-#include "base/region.hpp"
 #include "nvidia/channel.hpp"
+#include "system/calls.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 

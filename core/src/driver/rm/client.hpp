@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "base/process.hpp"
-#include "driver/cuda/gpu.hpp"
+#include "cuda/gpu.hpp"
 #include "driver/rm/driver_series.hpp"
 #include "nvidia/rm.hpp"
+#include "system/fd.hpp"
+#include "system/process.hpp"
 
 #include <barmap/types.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
 #include "driver/rm/client.hpp"
+#include "system/region.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "driver/rm/cuda_memory.hpp"
 
-#include "base/region.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
 #include "driver/rm/exported_objects.hpp"
 #include "driver/rm/ipc_handle.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 

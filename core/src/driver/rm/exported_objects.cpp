@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "driver/rm/exported_objects.hpp"
 
-#include "base/fd.hpp"
 #include "base/library_ioctls.hpp"
 #include "base/log.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
+#include "system/fd.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/rm/uvm.hpp"
 
-#include "base/calls.hpp"
 #include "nvidia/uvm.hpp"
+#include "system/calls.hpp"
 
 #include <barmap/error.hpp>
 

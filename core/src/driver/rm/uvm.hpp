@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
-#include "nvidia/cuda.hpp"
 #include "driver/rm/client.hpp"
+#include "nvidia/cuda.hpp"
+#include "system/fd.hpp"
 
 namespace barmap::rm {
 

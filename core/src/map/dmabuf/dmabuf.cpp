@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "base/fd.hpp"
-#include "base/parcel.hpp"
-#include "base/region.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
 #include "map/backend.hpp"
 #include "map/pages.hpp"
+#include "system/fd.hpp"
+#include "system/parcel.hpp"
+#include "system/region.hpp"
 
 #include <exception>
 #include <set>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "base/region.hpp"
 #include "map/backend.hpp"
 #include "map/gdrdrv/module.hpp"
 #include "map/pages.hpp"
 #include "map/shared_view.hpp"
+#include "system/region.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "map/gdrdrv/module.hpp"
 
-#include "base/calls.hpp"
-#include "base/region.hpp"
 #include "map/gdrdrv/gdrdrv_abi.hpp"
+#include "system/calls.hpp"
+#include "system/region.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

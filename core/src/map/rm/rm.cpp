@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/region.hpp"
 #include "driver/rm/local_memory.hpp"
 #include "map/backend.hpp"
 #include "map/pages.hpp"
+#include "system/region.hpp"
 
 #include <list>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "map/vulkan/cuda_view.hpp"
 
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "map/vulkan/device_memory.hpp"
 
 namespace barmap::backend::vulkan {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
-#include "driver/cuda/context_scope.hpp"
+#include "cuda/context_scope.hpp"
 #include "nvidia/cuda.hpp"
+#include "system/process.hpp"
 
 #include <cstddef>
 #include <memory>

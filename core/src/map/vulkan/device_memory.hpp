@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
 #include "map/vulkan/session.hpp"
+#include "system/fd.hpp"
 
 #include <memory>
 #include <utility>

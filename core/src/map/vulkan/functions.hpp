@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/library.hpp"
 #include "map/vulkan/vulkan_abi.hpp"
+#include "system/library.hpp"
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "map/vulkan/host_view.hpp"
 
-#include "base/calls.hpp"
+#include "system/calls.hpp"
 
 #include <cerrno>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
 #include "map/vulkan/device_memory.hpp"
+#include "system/region.hpp"
 
 #include <cstddef>
 #include <span>

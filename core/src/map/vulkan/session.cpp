@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "map/vulkan/session.hpp"
 
-#include "base/region.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "system/region.hpp"
 
 #include <algorithm>
 #include <array>

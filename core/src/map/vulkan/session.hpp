@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "map/backend.hpp"
 #include "map/vulkan/functions.hpp"
+#include "system/process.hpp"
 
 #include <span>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/cuda_addresses.hpp"
 
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/host_registration.hpp"
-#include "driver/cuda/virtual_alias.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/host_registration.hpp"
+#include "cuda/virtual_alias.hpp"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/device_block.hpp"
-#include "driver/cuda/gpu.hpp"
-#include "driver/cuda/memory.hpp"
+#include "cuda/device_block.hpp"
+#include "cuda/gpu.hpp"
+#include "cuda/memory.hpp"
 #include "driver/rm/cuda_memory.hpp"
 #include "transfer/engine/stream_order.hpp"
 #include "transfer/engine/submission.hpp"

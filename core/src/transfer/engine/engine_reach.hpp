@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/memory.hpp"
+#include "cuda/memory.hpp"
 #include "transfer/engine/engine_slot.hpp"
 
 #include <memory>

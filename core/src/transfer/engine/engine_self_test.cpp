@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine_self_test.hpp"
 
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/device_block.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/device_block.hpp"
 #include "driver/rm/cpu_view.hpp"
 #include "driver/rm/local_memory.hpp"
 

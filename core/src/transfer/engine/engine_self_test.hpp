@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/nonce.hpp"
+#include "cuda/nonce.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <memory>

@@ -3,9 +3,9 @@
 
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
-#include "base/process.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "system/process.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/calls.hpp"
-#include "driver/cuda/gpu.hpp"
+#include "cuda/gpu.hpp"
+#include "system/calls.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/stream_order.hpp"
 
-#include "driver/cuda/address_ranges.hpp"
-#include "driver/cuda/current_gpu.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/stream_gpu.hpp"
+#include "cuda/address_ranges.hpp"
+#include "cuda/current_gpu.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/stream_gpu.hpp"
 
 #include <barmap/error.hpp>
 

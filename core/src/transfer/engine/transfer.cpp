@@ -2,7 +2,7 @@
 #include "transfer/engine/transfer.hpp"
 
 #include "base/config.hpp"
-#include "base/thread.hpp"
+#include "system/thread.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/cpu/routines.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/policy.hpp"
-#include "base/region.hpp"
+#include "system/region.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/patience.hpp"
 #include "transfer/engine/spin.hpp"

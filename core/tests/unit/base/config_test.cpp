@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/config.hpp"
-#include "base/nearest.hpp"
-#include "base/simulation.hpp"
 #include "base/unknown_variables.hpp"
 #include "shared/caught.hpp"
+#include "system/nearest.hpp"
+#include "system/simulation.hpp"
 
 #include "base/log.hpp"
 
@@ -34,8 +34,8 @@ protected:
         });
     }
 
-    static variable shown(std::string_view name) {
-        for (variable const& each : describe())
+    static setting_report shown(std::string_view name) {
+        for (setting_report const& each : settings())
             if (each.name == name)
                 return each;
         ADD_FAILURE() << name;
@@ -52,8 +52,8 @@ TEST_F(config_test, has_defaults) {
     EXPECT_EQ(now.log, log_level::off);
     EXPECT_FALSE(now.simulate);
     EXPECT_TRUE(now.sim_library.empty() && now.sim_hip_library.empty());
-    EXPECT_NO_THROW(expect_allowed());
-    for (variable const& each : describe()) {
+    EXPECT_NO_THROW(expect_settings());
+    for (setting_report const& each : settings()) {
         EXPECT_EQ(each.from, "default") << each.name;
         EXPECT_FALSE(each.value.empty() || each.allowed.empty() || each.meaning.empty())
             << each.name;
@@ -77,11 +77,11 @@ TEST_F(config_test, takes_each_variable) {
     EXPECT_EQ(now.require, (std::vector<std::string>{"rm", "dmabuf"}));
     EXPECT_EQ(now.policy.short_pieces, 3u);
     EXPECT_EQ(now.log, log_level::info);
-    EXPECT_EQ(log::threshold(), log::level::info);
+    EXPECT_EQ(log_threshold(), log_level::info);
     EXPECT_TRUE(now.simulate);
     EXPECT_EQ(now.sim_library, "/a/libcuda.so.1");
     EXPECT_EQ(now.sim_hip_library, "/a/libamdhip64.so.6");
-    for (variable const& each : describe()) {
+    for (setting_report const& each : settings()) {
         EXPECT_EQ(each.from, "environment") << each.name;
         EXPECT_EQ(each.value, set_[std::string(each.name)]);
     }
@@ -94,7 +94,7 @@ TEST_F(config_test, takes_nothing_and_the_default_by_name_for_the_default) {
     for (char const* name : {"BARMAP_BACKEND", "BARMAP_COPY", "BARMAP_LOG", "BARMAP_SIM"})
         set(name, "");
     EXPECT_EQ(shown("BARMAP_LOG").from, "default");
-    EXPECT_NO_THROW(expect_allowed());
+    EXPECT_NO_THROW(expect_settings());
     set("BARMAP_BACKEND", "auto");
     set("BARMAP_COPY", "auto");
     set("BARMAP_LOG", "off");
@@ -102,7 +102,7 @@ TEST_F(config_test, takes_nothing_and_the_default_by_name_for_the_default) {
     EXPECT_TRUE(current().backend.empty() && current().copy.empty());
     EXPECT_EQ(current().log, log_level::off);
     EXPECT_FALSE(current().simulate);
-    EXPECT_NO_THROW(expect_allowed());
+    EXPECT_NO_THROW(expect_settings());
 }
 
 TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
@@ -113,7 +113,7 @@ TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
         EXPECT_FALSE(current().simulate);
         EXPECT_EQ(shown(name).from, "ignored: not allowed");
         SCOPED_TRACE(name + "=" + value);
-        error const refusal = test::caught([] { expect_allowed(); });
+        error const refusal = test::caught([] { expect_settings(); });
         EXPECT_EQ(refusal.code(), errc::invalid_argument);
         EXPECT_EQ(refusal.operation(), "use " + name + "=" + value);
         EXPECT_EQ(refusal.advice(), "allowed are " + std::string(shown(name).allowed));
@@ -126,10 +126,10 @@ TEST_F(config_test, takes_no_other_level_of_the_log_and_stops_nothing) {
         set("BARMAP_LOG", level);
         EXPECT_EQ(current().log, log_level::off);
         EXPECT_EQ(shown("BARMAP_LOG").from, "ignored: not allowed");
-        EXPECT_NO_THROW(expect_allowed());
+        EXPECT_NO_THROW(expect_settings());
     }
     set("BARMAP_SIM", "yes"); // which is still refused, by its own name
-    EXPECT_EQ(test::caught([] { expect_allowed(); }).operation(), "use BARMAP_SIM=yes");
+    EXPECT_EQ(test::caught([] { expect_settings(); }).operation(), "use BARMAP_SIM=yes");
 }
 
 // Where the process is privileged, the system's function finds nothing.
@@ -156,16 +156,16 @@ TEST_F(config_test, is_read_when_first_needed_and_then_kept) {
 
 TEST(nearest_test, finds_a_misspelt_name) {
     constexpr std::array<std::string_view, 4> names{"BACKEND", "COPY", "LOG", "SIM_LIBRARY"};
-    EXPECT_EQ(nearest("BAKCEND", names), "BACKEND");      // exchanged
-    EXPECT_EQ(nearest("BACKEND_", names), "BACKEND");     // too many
-    EXPECT_EQ(nearest("BAKEND", names), "BACKEND");       // missing
-    EXPECT_EQ(nearest("SIM_LIBARRY", names), "SIM_LIBRARY");
-    EXPECT_EQ(nearest("SIM_LIB", names), "");
-    EXPECT_EQ(nearest("BACKENDS_S", names), "");          // three
-    EXPECT_EQ(nearest("FOG", names), "LOG");
-    EXPECT_EQ(nearest("FOO", names), "") << "two of three letters are no misspelling";
-    EXPECT_EQ(nearest("", names), "");
-    EXPECT_EQ(nearest("LOG", {}), "");
+    EXPECT_EQ(os::nearest("BAKCEND", names), "BACKEND");      // exchanged
+    EXPECT_EQ(os::nearest("BACKEND_", names), "BACKEND");     // too many
+    EXPECT_EQ(os::nearest("BAKEND", names), "BACKEND");       // missing
+    EXPECT_EQ(os::nearest("SIM_LIBARRY", names), "SIM_LIBRARY");
+    EXPECT_EQ(os::nearest("SIM_LIB", names), "");
+    EXPECT_EQ(os::nearest("BACKENDS_S", names), "");          // three
+    EXPECT_EQ(os::nearest("FOG", names), "LOG");
+    EXPECT_EQ(os::nearest("FOO", names), "") << "two of three letters are no misspelling";
+    EXPECT_EQ(os::nearest("", names), "");
+    EXPECT_EQ(os::nearest("LOG", {}), "");
 }
 
 TEST(unknown_variables_test, names_those_that_nothing_reads) {
@@ -185,9 +185,9 @@ TEST(unknown_variables_test, names_those_that_nothing_reads) {
 }
 
 TEST(simulation_test, looks_only_where_the_user_says) {
-    EXPECT_EQ(simulated_library("libcuda.so.1", "/a/libcuda.so.1"),
+    EXPECT_EQ(os::simulated_library("libcuda.so.1", "/a/libcuda.so.1"),
               std::vector<std::string>{"/a/libcuda.so.1"});
-    EXPECT_FALSE(simulated_library("libcuda.so.1", "").empty());
+    EXPECT_FALSE(os::simulated_library("libcuda.so.1", "").empty());
 }
 
 } // namespace

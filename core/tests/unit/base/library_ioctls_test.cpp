@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "base/library_ioctls.hpp"
 
-#include "base/region.hpp"
 #include "shared/caught.hpp"
 #include "shared/changed_calls.hpp"
 #include "shared/in_child.hpp"
-#include "watched_calls.hpp"
+#include "system/region.hpp"
+#include "system/tests/watched_calls.hpp"
 
 #include <atomic>
 #include <cerrno>

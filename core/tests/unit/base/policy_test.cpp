@@ -62,7 +62,7 @@ TEST_F(policy_test, is_overruled_by_the_variable) {
     EXPECT_EQ(shown("passing_pieces").from, "default");
     set("short_pieces=3,short_pieces=4"); // the last one counts
     EXPECT_EQ(config::current().policy.short_pieces, 4u);
-    EXPECT_NO_THROW(config::expect_allowed());
+    EXPECT_NO_THROW(expect_settings());
 }
 
 TEST_F(policy_test, refuses_all_of_what_is_wrong_in_a_part) {
@@ -76,7 +76,7 @@ TEST_F(policy_test, refuses_all_of_what_is_wrong_in_a_part) {
         set(("passing_pieces=7," + wrong).c_str());
         EXPECT_EQ(config::current().policy.short_pieces, policy::values{}.short_pieces);
         EXPECT_EQ(config::current().policy.passing_pieces, policy::values{}.passing_pieces);
-        error const refusal = test::caught([] { config::expect_allowed(); });
+        error const refusal = test::caught([] { expect_settings(); });
         EXPECT_EQ(refusal.code(), errc::invalid_argument);
         EXPECT_EQ(refusal.operation(), "use BARMAP_POLICY=passing_pieces=7," + wrong);
         EXPECT_NE(refusal.advice().find("barmap info --json"), std::string::npos);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/command_ring.hpp"
 
-#include "base/region.hpp"
 #include "nvidia/channel.hpp"
+#include "system/region.hpp"
 
 #if defined(__x86_64__)
 #include "access_trace.hpp"

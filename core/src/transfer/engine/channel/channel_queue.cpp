@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/channel_queue.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/engine/channel/passing.hpp"
 #include "transfer/engine/patience.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/device_block.hpp"
-#include "driver/cuda/gpu.hpp"
-#include "driver/cuda/host_registration.hpp"
-#include "driver/cuda/memory_names.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/device_block.hpp"
+#include "cuda/gpu.hpp"
+#include "cuda/host_registration.hpp"
+#include "driver/memory_names.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/cuda_memory.hpp"
 #include "driver/rm/uvm.hpp"
+#include "system/region.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/engine_choice.hpp"
 #include "transfer/engine/channel/generation.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/config.hpp"
-#include "base/process.hpp"
-#include "base/process_exit.hpp"
-#include "base/thread.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "system/process.hpp"
+#include "system/process_exit.hpp"
+#include "system/thread.hpp"
 #include "transfer/engine/channel/passing.hpp"
 #include "transfer/engine/channel/striped_queue.hpp"
 #include "transfer/engine/cuda_addresses.hpp"

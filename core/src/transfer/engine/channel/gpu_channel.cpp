@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/gpu_channel.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 
 #include <barmap/error.hpp>

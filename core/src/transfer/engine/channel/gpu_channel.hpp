@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/policy.hpp"
-#include "driver/cuda/gpu.hpp"
-#include "nvidia/channel.hpp"
+#include "cuda/gpu.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/cpu_view.hpp"
+#include "nvidia/channel.hpp"
 #include "transfer/engine/channel/generation.hpp"
 
 #include <cstddef>

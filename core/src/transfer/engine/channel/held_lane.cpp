@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/process.hpp"
-#include "base/region.hpp"
 #include "driver/rm/local_memory.hpp"
+#include "system/process.hpp"
+#include "system/region.hpp"
 #include "transfer/engine/channel/address_space.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/engine_choice.hpp"

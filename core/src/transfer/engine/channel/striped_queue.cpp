@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/striped_queue.hpp"
 
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/driver_api.hpp"
 #include "transfer/engine/spin.hpp"
 
 #include <barmap/error.hpp>

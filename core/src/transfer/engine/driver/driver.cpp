@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/driver/driver_queue.hpp"
 #include "transfer/engine/queues.hpp"

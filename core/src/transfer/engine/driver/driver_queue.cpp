@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/driver/driver_queue.hpp"
 
-#include "base/process_exit.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "system/process_exit.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
-#include "driver/cuda/host_registration.hpp"
+#include "cuda/host_registration.hpp"
 #include "nvidia/cuda.hpp"
+#include "system/region.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <array>
