@@ -2,7 +2,7 @@
 #include "kernels.hpp"
 
 #include "kernel_parameters.hpp"
-#include "signal/step_kernels.cuh"
+#include <barmap/gpu/step.cuh>
 
 #include <memory>
 #include <vector>

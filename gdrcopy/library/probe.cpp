@@ -3,7 +3,6 @@
 
 #include "boundary.hpp"
 
-#include "map/gdrdrv/module.hpp"
 #include "nvidia/cuda.hpp"
 #include "system/calls.hpp"
 #include "system/environment.hpp"
@@ -69,7 +68,7 @@ std::optional<kernel_module> find_kernel_module() noexcept {
     if (is_simulated()) // no simulated GPU has one
         return std::nullopt;
     try {
-        auto const properties = backend::gdrdrv::kernel_module().properties();
+        backend_properties const properties = barmap::kernel_module();
         return kernel_module{properties.module.value(), properties.persistent,
                              properties.forces_pcie};
     } catch (std::exception const& failure) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine.hpp"
 
-#include "gpu/gpu_identity.hpp"
+#include "cuda/driver_api.hpp"
 #include "request.hpp"
 #include "system/no_cancellation.hpp"
 
@@ -81,7 +81,7 @@ void say(char const* what) noexcept {
 engine::engine(nixlBackendInitParams const* parameters)
     : nixlBackendEngine(parameters), gpu_(number_in(*parameters->customParams)),
       notices_(localAgent) {
-    (void)identify(gpu()); // refuses a machine without this GPU now, not at a transfer
+    (void)cuda::device_with(gpu()); // refuses a machine without this GPU now, not at a transfer
     agents_[localAgent] = notices_.own();
 }
 

@@ -4,7 +4,6 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/peer_access.hpp"
-#include "gpu/gpu_identity.hpp"
 #include "system/random_bytes.hpp"
 
 #include <barmap/device.hpp>
@@ -50,9 +49,16 @@ published_place read(std::string const& published) {
     return told;
 }
 
+CUuuid uuid_of(int ordinal) {
+    CUuuid result{};
+    cuda::check(cuda::api().device_get_uuid(&result, cuda::device_with(ordinal)),
+                "read the GPU's UUID");
+    return result;
+}
+
 int ordinal_of(CUuuid const& wanted) {
     for (int i = 0; i < device::count(); ++i)
-        if (CUuuid const each = identify(i).uuid; std::memcmp(&each, &wanted, sizeof each) == 0)
+        if (CUuuid const each = uuid_of(i); std::memcmp(&each, &wanted, sizeof each) == 0)
             return i;
     return place::host;
 }
@@ -122,7 +128,7 @@ std::string place::publish() const {
     published_place told;
     told.process = name_of_this_process();
     if (gpu_ != host)
-        told.gpu = identify(gpu_).uuid;
+        told.gpu = uuid_of(gpu_);
     if (handle_) {
         told.has_handle = 1;
         told.handle = *handle_;

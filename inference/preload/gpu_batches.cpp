@@ -5,8 +5,6 @@
 #include "judgement.hpp"
 #include "own_calls.hpp"
 
-#include "api/batch_queue_state.hpp"
-#include "base/config.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "system/thread.hpp"
@@ -78,13 +76,6 @@ void gpu_batches::begin() noexcept {
     }
 }
 
-std::size_t const limits::least_pieces = policy::taken_pieces;
-
-limits limits::in_force() {
-    policy::values const& policy = config::current().policy;
-    return {policy.taken_piece, policy.taken_large_piece, policy.taken_large_batch};
-}
-
 void gpu_batches::start() noexcept {
     try {
         bool const is_first = !queue_; // else calls may use it meanwhile
@@ -93,10 +84,10 @@ void gpu_batches::start() noexcept {
             context_ = cuda::primary_context::retain(cuda::device_with(ordinal_));
             queue_.emplace(device::open(ordinal_).batches());
         }
-        std::string const engine(batch_queue_state::of(*queue_)->open_queues());
+        std::string const engine(queue_->open_queues());
         // The program makes CUDA's own copies without this library, unless BARMAP_ENGINE names
         // them.
-        if (engine != "channel" && engine != config::current().engine) {
+        if (engine != "channel" && engine != setting("BARMAP_ENGINE")) {
             if (is_first) { // no other thread has it before it is ready
                 queue_.reset();
                 context_ = {};
@@ -109,6 +100,12 @@ void gpu_batches::start() noexcept {
         static end_watch const watch; // made after what the core has, it goes before it at the exit
         log_line(log_level::info, "cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
                   ": batches in pinned memory go by the engine " + engine);
+    } catch (error const& failure) {
+        // After checkpoint_restore() a batch begins the start again.
+        if (failure.code() == errc::checkpointed)
+            state_.store(queue_ ? state::ready : state::idle, std::memory_order_release);
+        else
+            (void)give_up(failure.what());
     } catch (std::exception const& failure) {
         (void)give_up(failure.what());
     }
@@ -133,7 +130,7 @@ constexpr char failure_text[] =
 
 bool gpu_batches::has_a_batch_failed() noexcept {
     bool has_failed = false;
-    std::vector<engine::direction> ended;
+    std::vector<direction> ended;
     try {
         unheld_.expect_none_failed(*queue_, ended);
     } catch (error const& failure) {
@@ -141,7 +138,7 @@ bool gpu_batches::has_a_batch_failed() noexcept {
     } catch (std::exception const&) {
         // The next call asks again.
     }
-    for (engine::direction const each : ended)
+    for (direction const each : ended)
         count_of(each).fetch_sub(1);
     return has_failed && give_up(failure_text);
 }
@@ -149,8 +146,7 @@ bool gpu_batches::has_a_batch_failed() noexcept {
 std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, begun& batch,
                                           CUstream stream, CUresult& result) noexcept {
     try {
-        auto const ticket = batch_queue_state::of(*queue_)->submit(
-            pieces, after{stream, {}}, then{stream}, batch_queue_state::missing::is_refused);
+        auto const ticket = queue_->submit_started(pieces, after{stream, {}}, then{stream});
         if (!ticket) {
             auto is = state::ready;
             if (state_.compare_exchange_strong(is, state::starting))
@@ -158,12 +154,13 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, be
             return reason::starting;
         }
         watch(*ticket, batch);
-    } catch (engine::has_stopped const&) {
-        if (!give_up(failure_text)) // of a batch that is being found to have failed
-            return reason::off;
-        result = illegal_address;
-        return std::nullopt;
     } catch (error const& failure) {
+        if (failure.code() == errc::backend_broken) { // the engine has stopped
+            if (!give_up(failure_text)) // of a batch that is being found to have failed
+                return reason::off;
+            result = illegal_address;
+            return std::nullopt;
+        }
         if (failure.code() == errc::copy_unfinished) {
             (void)give_up(failure.what());
             result = cuda::error_unknown;

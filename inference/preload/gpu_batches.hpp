@@ -2,14 +2,14 @@
 #pragma once
 
 #include "batch_call.hpp"
+#include "judgement.hpp"
 #include "reasons.hpp"
 
-#include "api/unheld_batches.hpp"
 #include "cuda/context_scope.hpp"
 #include "system/process.hpp"
-#include "transfer/engine/engine.hpp"
 
 #include <barmap/batch_queue.hpp>
+#include <barmap/unheld_batches.hpp>
 
 #include <array>
 #include <atomic>
@@ -44,7 +44,7 @@ public:
     /// in each direction, one at least sees the other's; where both do, neither is taken.
     class begun {
     public:
-        begun(gpu_batches& of, engine::direction which) noexcept : way(which), of_(&of) {
+        begun(gpu_batches& of, direction which) noexcept : way(which), of_(&of) {
             of.count_of(way).fetch_add(1);
         }
         begun(begun const&) = delete;
@@ -56,7 +56,7 @@ public:
         /// Counted until it has ended.
         void is_submitted() noexcept { of_ = nullptr; }
 
-        engine::direction const way;
+        direction const way;
 
     private:
         gpu_batches* of_;
@@ -64,7 +64,7 @@ public:
 
     /// Whether a batch of this direction was in flight when has_a_batch_failed() was last asked, or
     /// has begun since.
-    [[nodiscard]] bool is_in_flight(engine::direction way) const noexcept {
+    [[nodiscard]] bool is_in_flight(direction way) const noexcept {
         return in_flight_[static_cast<std::size_t>(way)].load() > 0;
     }
 
@@ -94,7 +94,7 @@ private:
     bool give_up(std::string const& why) noexcept;
     void watch(batch_ticket ticket, begun& batch) noexcept;
     void look_at_the_end() noexcept;
-    [[nodiscard]] std::atomic<int>& count_of(engine::direction way) noexcept {
+    [[nodiscard]] std::atomic<int>& count_of(direction way) noexcept {
         return in_flight_[static_cast<std::size_t>(way)];
     }
 
@@ -103,7 +103,7 @@ private:
     std::atomic<state> state_{state::idle};
     cuda::primary_context context_; ///< set before it is ready, as is the next
     std::optional<batch_queue> queue_;
-    unheld_batches<engine::direction> unheld_;
+    unheld_batches<direction> unheld_;
     std::array<std::atomic<int>, 3> in_flight_{}; ///< in each direction: begun, or of unheld_
 };
 

@@ -2,7 +2,8 @@
 #include "judgement.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "transfer/engine/engine.hpp"
+
+#include <barmap/report.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -64,8 +65,15 @@ bool are_in_order(batch_call const& call) noexcept {
 
 } // namespace
 
+limits const& limits::in_force() {
+    static limits const read{policy_value("taken_piece"), policy_value("taken_large_piece"),
+                             policy_value("taken_large_batch"), policy_value("taken_pieces")};
+    return read;
+}
+
 std::optional<reason> judge_lists(batch_call const& call) {
-    if (call.count < limits::least_pieces)
+    limits const& limit = limits::in_force();
+    if (call.count < limit.least_pieces)
         return reason::few_pieces;
     if (is_default(call.stream))
         return reason::default_stream;
@@ -75,7 +83,6 @@ std::optional<reason> judge_lists(batch_call const& call) {
     for (CUmemcpyAttributes const& each : std::span(call.attributes, call.attribute_count))
         if (auto const why = judge_attribute(each))
             return why;
-    limits const limit = limits::in_force();
     std::size_t sum = 0;
     for (std::size_t const bytes : std::span(call.bytes, call.count)) {
         if (bytes == 0)
@@ -123,7 +130,7 @@ struct sides {
 
 std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
                                   cuda::address_ranges& asked, sides& latest,
-                                  engine::direction& way) {
+                                  direction& way) {
     if (auto const why = judge_side(call.to[i], call.bytes[i], asked, latest.to))
         return why;
     if (auto const why = judge_side(call.from[i], call.bytes[i], asked, latest.from))
@@ -132,9 +139,9 @@ std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
     bool const from_host = latest.from.side == memory_side::host;
     if (to_host && from_host)
         return reason::host_to_host;
-    way = to_host     ? engine::direction::to_cpu
-          : from_host ? engine::direction::to_gpu
-                      : engine::direction::among_gpus;
+    way = to_host     ? direction::to_cpu
+          : from_host ? direction::to_gpu
+                      : direction::among_gpus;
     return std::nullopt;
 }
 
@@ -149,8 +156,8 @@ std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& 
 
 std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
                                  bool other_way_is_in_flight) noexcept {
-    limits const limit = limits::in_force();
-    if (batch.way == engine::direction::among_gpus ||
+    limits const& limit = limits::in_force();
+    if (batch.way == direction::among_gpus ||
         batch.bytes / call.count < limit.large_mean_bytes)
         return std::nullopt;
     if (batch.bytes < limit.least_bytes_of_large)
@@ -165,7 +172,7 @@ std::optional<reason> judge_memory(batch_call const& call, cuda::address_ranges&
     batch.pieces.reserve(call.count);
     sides latest;
     for (std::size_t i = 0; i < call.count; ++i) {
-        engine::direction way = batch.way;
+        direction way = batch.way;
         if (auto const why = judge_piece(call, i, asked, latest, way))
             return why;
         if (way != batch.way)

@@ -5,7 +5,6 @@
 #include "reasons.hpp"
 
 #include "cuda/address_ranges.hpp"
-#include "transfer/engine/engine.hpp"
 
 #include <barmap/types.hpp>
 
@@ -18,14 +17,14 @@
 /// none.
 namespace barmap::memcpy_dropin {
 
-/// What the size of a batch is compared with (core/src/base/policy.hpp).
+/// What the size of a batch is compared with: values of barmap::policies().
 struct limits {
     std::size_t most_mean_bytes;      ///< taken_piece
     std::size_t large_mean_bytes;     ///< taken_large_piece
     std::size_t least_bytes_of_large; ///< taken_large_batch
-    static std::size_t const least_pieces; ///< taken_pieces
+    std::size_t least_pieces;         ///< taken_pieces
     /// Reads the environment, at the first call of the process.
-    [[nodiscard]] static limits in_force();
+    [[nodiscard]] static limits const& in_force();
 };
 
 /// The judgement by the lists alone. Asks CUDA once how many GPUs there are.
@@ -34,11 +33,14 @@ struct limits {
 /// Whether the stream is being captured, which other questions to CUDA could end.
 [[nodiscard]] std::optional<reason> judge_capture(CUstream stream);
 
+/// The way of a batch.
+enum class direction { to_gpu, to_cpu, among_gpus };
+
 /// A batch's pieces, with what decides who copies it.
 struct judged_batch {
     std::vector<copy_piece> pieces;
     std::size_t bytes = 0;
-    engine::direction way = engine::direction::among_gpus; ///< of all pieces
+    direction way = direction::among_gpus; ///< of all pieces
 };
 
 /// The judgement by the memory of the first piece. Its direction and the size of all are in `batch`

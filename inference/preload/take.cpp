@@ -67,8 +67,8 @@ bool has_primary_context(CUdevice device) {
            is_active != 0;
 }
 
-engine::direction against(engine::direction way) noexcept {
-    using enum engine::direction;
+direction against(direction way) noexcept {
+    using enum direction;
     return way == to_gpu ? to_cpu : to_gpu;
 }
 

@@ -31,7 +31,7 @@ void check_gpu(opened_gpu const& gpu, check_options const& values, checklist& re
             results.unusable("every kind", found);
             continue;
         }
-        check_memory(gpu, found.name, values, results);
+        check_memory(gpu, found, values, results);
         check_adaptive(gpu, found.name, results);
     }
     check_engines(gpu, values, results);

@@ -108,7 +108,7 @@ void fill_by_driver(CUdeviceptr address, std::size_t bytes, std::uint64_t seed);
 inline constexpr std::string_view rightly_refused = "refused, as it should be";
 
 /// Every kind of memory by one usable backend.
-void check_memory(opened_gpu const& gpu, std::string const& backend, check_options const& values,
+void check_memory(opened_gpu const& gpu, backend_report const& found, check_options const& values,
                   checklist& results);
 /// Every copy engine with every kind of host memory.
 void check_engines(opened_gpu const& gpu, check_options const& values, checklist& results);

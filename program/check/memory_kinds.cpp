@@ -5,10 +5,9 @@
 #include "measure/gpu_kernels.hpp"
 #include "output/units.hpp"
 
-#include "map/backend.hpp"
-
 #include <barmap/copy.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -79,12 +78,10 @@ std::vector<memory_case> cases() {
     };
 }
 
-/// Which kinds a backend says that it imports.
-backend::capability_set capabilities_of(std::string_view name) {
-    for (backend::registration const& entry : backend::registry())
-        if (entry.name == name)
-            return entry.make({})->capabilities();
-    return {};
+/// Whether a backend says that it imports this kind.
+bool imports(backend_report const& which, memory_kind kind) {
+    return std::any_of(which.kinds.begin(), which.kinds.end(),
+                       [kind](memory_kind_report const& each) { return each.kind == kind; });
 }
 
 void import_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
@@ -207,22 +204,22 @@ void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checkli
 
 } // namespace
 
-void check_memory(opened_gpu const& gpu, std::string const& backend, check_options const& values,
+void check_memory(opened_gpu const& gpu, backend_report const& found, check_options const& values,
                   checklist& results) {
-    backend::capability_set const can = capabilities_of(backend);
+    std::string const& backend = found.name;
     for (memory_case const& which : cases()) {
         if (which.size > values.max_size) {
             results.skipped(which.name, backend,
                             formatted("larger than --max-size {}", size_text(values.max_size)));
             continue;
         }
-        check_case(gpu, which, backend, can.can_register(which.kind), results);
+        check_case(gpu, which, backend, imports(found, which.kind), results);
     }
-    if (can.can_register(memory_kind::device)) {
+    if (imports(found, memory_kind::device)) {
         check_neighbours(gpu, backend, results);
         check_gpu_kernel(gpu, backend, results);
     }
-    if (can.can_allocate())
+    if (found.allocates)
         check_own(gpu, backend, results);
 }
 

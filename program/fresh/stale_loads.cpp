@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fresh/stale_loads.hpp"
 
-#include "transfer/cpu/cpu.hpp"
+#include <barmap/report.hpp>
+
+#include <algorithm>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -12,12 +15,22 @@ namespace barmap::tool {
 #if defined(__x86_64__)
 namespace {
 
+/// Whether the CPU has what a copy routine needs.
+bool has(std::string_view routine) {
+    std::vector<copy_routine_report> const all = copy_routines();
+    return std::any_of(all.begin(), all.end(), [routine](copy_routine_report const& each) {
+        return each.name == routine && each.supported;
+    });
+}
+
 bool has_avx512() {
-    return (copy::this_cpu() & copy::feature::avx512f) != 0;
+    static bool const known = has("avx512");
+    return known;
 }
 
 bool has_sse41() {
-    return (copy::this_cpu() & copy::feature::sse41) != 0;
+    static bool const known = has("sse41");
+    return known;
 }
 
 __attribute__((target("avx512f"))) void load_avx512(void* to, void const* from, std::size_t bytes) {

@@ -9,9 +9,6 @@
 #include "command/options.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "map/backend.hpp"
-#include "transfer/engine/engine.hpp"
-#include "transfer/engine/held_memory.hpp"
 
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
@@ -176,11 +173,11 @@ void tell_crossovers(details& all, found_gpu const& gpu) {
                         {"host", to_string(each.host)},
                         {"from_bytes", each.from_bytes},
                         {"method", each.method},
-                        {"cuda_malloc", engine::holds_cuda_malloc(each.method)}}));
+                        {"cuda_malloc", each.of_cuda_malloc}}));
             if (each.from_bytes > 0) {
                 line.back() += formatted(
                     "; {} from {}{}", each.method, size_text(each.from_bytes),
-                    engine::holds_cuda_malloc(each.method) ? "" : ", not of cudaMalloc memory");
+                    each.of_cuda_malloc ? "" : ", not of cudaMalloc memory");
                 continue;
             }
             if (!line.empty())
@@ -228,16 +225,16 @@ std::string why_no_gpu() {
 /// The rows where CUDA has no GPU: that is an answer, not a failure.
 void add_no_gpu(report& out, details& all, std::string const& why) {
     std::string const advice(cuda::advice_without_gpu());
-    for (backend::registration const& entry : backend::registry()) {
+    for (std::string& name : backend_names()) {
         backend_report found;
-        found.name = entry.name;
+        found.name = std::move(name);
         found.reason = "there is no GPU: " + why;
         found.advice = advice;
         out.add(to_json(found, nullptr));
     }
-    for (engine::copy_registration const& entry : engine::registry()) {
+    for (std::string& name : engine_names()) {
         engine_report found;
-        found.name = entry.name;
+        found.name = std::move(name);
         found.reason = "there is no GPU: " + why;
         found.advice = advice;
         all.engines.push_back(to_json(found, nullptr));

@@ -4,8 +4,6 @@
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 
-#include "driver/rm/driver_series.hpp"
-#include "transfer/engine/held_memory.hpp"
 
 #include <algorithm>
 
@@ -103,7 +101,7 @@ std::string describe_copies(found_gpu const& gpu) {
                             ? formatted("{} {}", each.method, to_string(each.direction))
                             : formatted("{} from {} {}", each.method, size_text(each.from_bytes),
                                         to_string(each.direction)));
-        if (!engine::holds_cuda_malloc(each.method))
+        if (!each.of_cuda_malloc)
             without = formatted("; {} copies no cudaMalloc memory", each.method);
     }
     return parts.empty() ? "by the CPU for every size" : joined(parts) + without;
@@ -206,12 +204,12 @@ std::string summary_of(found_machine const& machine, std::vector<found_gpu> cons
 std::string describe_series(std::string_view version) {
     if (version.empty())
         return "unknown";
-    auto const series = rm::driver_series::of(version);
-    if (!series)
+    driver_source const source = known_from(version);
+    if (source == driver_source::unknown)
         return formatted("{}: not known to this barmap; off: the copy engine channel, and the PCIe "
                          "path to GPUs with a coherent link",
                          version);
-    if (series->is_from_headers())
+    if (source == driver_source::headers)
         return formatted("{}: known from NVIDIA's headers", version);
     return formatted("{}: known from other projects' tables, not from NVIDIA's headers", version);
 }

@@ -62,10 +62,7 @@ std::vector<copy_method> copy_methods::every_routine() {
     for (copy_routine_report const& routine : copy_routines()) {
         if (!routine.supported)
             continue;
-        copy_plan const& plan = plans_.emplace_back(
-            copy::plan_of_one(copy::find_routine(routine.name), target_.mapping.kind()));
-        window whole = target_.mapping.window();
-        whole.plan = &plan;
+        window const whole = target_.mapping.window_by(routine.name);
         methods.push_back(through(routine.name, mover::routine, whole, host_memory_kind::pageable));
         methods.back().routine = [name = routine.name](copy_direction, std::size_t) {
             return name;

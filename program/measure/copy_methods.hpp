@@ -8,8 +8,6 @@
 #include "output/timing.hpp"
 #include "command/options.hpp"
 
-#include "transfer/cpu/plan.hpp"
-
 #include <barmap/copy.hpp>
 
 #include <cstddef>
@@ -86,7 +84,6 @@ private:
     std::size_t max_;
     reached_memory target_;
     std::deque<touched_host> host_; ///< one for each method
-    std::deque<copy_plan> plans_;   ///< of the routines; windows point at them
 };
 
 /// Measures all methods at once, one sample of each in turn, so that drift of the machine hits all

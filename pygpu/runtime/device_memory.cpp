@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "pygpu/runtime/device_memory.hpp"
 
-#include "transfer/copy_methods.hpp"
-
 #include <barmap/copy.hpp>
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
@@ -43,7 +41,7 @@ device const& opened(int ordinal) {
 /// mapping, with pageable or with pinned host memory: so are the runtime's copies. Where no engine
 /// competes, it is the least size with which one would.
 std::size_t engines_from(mapping const& memory, barmap::device const& gpu, copy_direction which) {
-    std::size_t const least = least_for_engines(which);
+    std::size_t const least = memory.engines_from(which);
     std::size_t from = 0;
     for (copy_crossover const& each : gpu.copy_crossovers(memory.backend()))
         if (each.direction == which && each.method != "mapping" &&

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "api/unheld_batches.hpp"
-
 #include <barmap/batch_queue.hpp>
+#include <barmap/unheld_batches.hpp>
 
 #include <nanobind/nanobind.h>
 

@@ -8,8 +8,6 @@
 #include "released_gil.hpp"
 #include "reports.hpp"
 #include "system/of_thread.hpp"
-#include "transfer/batch_pieces.hpp"
-#include "transfer/pinned_host.hpp"
 
 #include <barmap/device.hpp>
 #include <barmap/waits.hpp>
@@ -122,18 +120,8 @@ nb::list reports(batches& of) {
 using axis = std::tuple<std::uintptr_t, std::int64_t, std::int64_t>;
 using optional_numbers = std::optional<numbers>;
 
-/// Whether CUDA has pinned all of this host memory, as one allocation or several.
 bool is_pinned(std::uintptr_t address, std::size_t bytes) {
-    barmap::pinned_host cuda;
-    while (bytes != 0) {
-        auto const found = cuda.describe(reinterpret_cast<std::byte const*>(address));
-        if (found.size == 0)
-            return false;
-        std::size_t const some = std::min(bytes, found.start + found.size - address);
-        address += some;
-        bytes -= some;
-    }
-    return true;
+    return barmap::is_pinned({reinterpret_cast<std::byte const*>(address), bytes});
 }
 
 void expect_pinned(rows const& host, std::size_t row_bytes) {
@@ -177,10 +165,14 @@ batch_ticket submit_rows(batches& of, std::vector<copy_piece> const& pieces, std
                          std::optional<std::uintptr_t> stream, auto const& apart) {
     try {
         return submit_on(of, pieces, stream);
-    } catch (refused_piece const& why) {
-        if (why.code() != errc::out_of_range)
-            throw refused_piece(first_row_of(pieces, why.number, row_bytes), why.code(),
-                                why.advice());
+    } catch (error const& why) {
+        if (!why.piece())
+            throw;
+        if (why.code() != errc::out_of_range) {
+            std::size_t const row = first_row_of(pieces, *why.piece(), row_bytes);
+            throw error(why.code(), "copy piece " + std::to_string(row) + " of a batch", "",
+                        why.advice(), row);
+        }
     }
     apart();
     return submit_on(of, pieces, stream);

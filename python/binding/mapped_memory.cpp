@@ -57,10 +57,11 @@ public:
         released_.emplace();
     }
     /// Copying
-    use_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes) noexcept
+    use_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes)
         : memory_(memory), users_(memory.copies_) {
+        bool const is_long = !keeps_gil(which, bytes);
         ++users_;
-        if (memory.runs_ || !keeps_gil(which, bytes))
+        if (memory.runs_ || is_long)
             released_.emplace();
     }
     ~use_without_gil() {

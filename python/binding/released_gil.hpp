@@ -2,7 +2,8 @@
 #pragma once
 
 #include "restore_thread.h"
-#include "transfer/copy_methods.hpp"
+
+#include <barmap/report.hpp>
 
 #include <nanobind/nanobind.h>
 
@@ -12,8 +13,10 @@ namespace barmap::python {
 
 /// Whether a copy keeps the GIL: one that no engine ever makes, which is over in a microsecond or
 /// two. To get the GIL back may take as long as another thread cares to run.
-[[nodiscard]] constexpr bool keeps_gil(copy_direction which, std::size_t bytes) noexcept {
-    return bytes < least_for_engines(which);
+[[nodiscard]] inline bool keeps_gil(copy_direction which, std::size_t bytes) {
+    static std::size_t const to_gpu = policy_value("engines_from_to_gpu"),
+                             to_cpu = policy_value("engines_from_to_cpu");
+    return bytes < (which == copy_direction::to_gpu ? to_gpu : to_cpu);
 }
 
 /// Lets other threads run Python until it goes out of scope.

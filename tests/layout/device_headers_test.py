@@ -211,8 +211,7 @@ class DeviceHeaders(unittest.TestCase):
         self.expect_operations(self.ptx(WARP_INCLUDES + COLLECTIVE_KERNELS, "sm_70"), _COLLECTIVE, COLLECTIVES)
 
     def test_cuda_blocks_of_steps_wait_for_each_other(self):
-        include = f'#include "{self.include.parent}/src/signal/step_kernels.cuh"\n'
-        self.expect_operations(self.ptx(include + STEP_KERNELS, "sm_70"), _COLLECTIVE, STEPS)
+        self.expect_operations(self.ptx("#include <barmap/gpu/step.cuh>\n" + STEP_KERNELS, "sm_70"), _COLLECTIVE, STEPS)
 
     def test_hip_orders_what_it_loads_and_stores(self):
         compiled = self.hip(INCLUDES + OPERATION_KERNELS, "-emit-llvm")

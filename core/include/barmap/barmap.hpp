@@ -18,5 +18,6 @@
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
 #include <barmap/step_tensors.hpp>
+#include <barmap/unheld_batches.hpp>
 #include <barmap/version.hpp>
 #include <barmap/window.hpp>

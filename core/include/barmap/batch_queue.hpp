@@ -91,6 +91,20 @@ public:
     batch_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
                         std::optional<then> end = {});
 
+    /// The same, but never starts an engine, which takes milliseconds and may wait for kernels that
+    /// run: for code that others wait for. Call open_queues() first, in a thread that may wait.
+    /// @return nothing if no engine is at work, as after a checkpoint, which releases it
+    /// @throws error as submit(); errc::backend_broken if the engine at work has failed
+    [[nodiscard]] std::optional<batch_ticket> submit_started(std::span<copy_piece const> pieces,
+                                                             std::optional<after> begin = {},
+                                                             std::optional<then> end = {});
+
+    /// Starts an engine, unless one is at work, and opens all queues in which submissions with
+    /// `after` may wait, so that no later submission does: that takes milliseconds.
+    /// @return the engine's name, as engine()
+    /// @throws error errc::backend_absent or errc::backend_broken if no engine works
+    std::string_view open_queues();
+
     /// Whether a batch is done. If it is, this thread sees its bytes.
     /// @throws error errc::copy_unfinished if the batch failed, and which of its bytes were copied
     ///         is unknown; errc::invalid_argument for a ticket that this GPU's batch queue did not
@@ -102,6 +116,10 @@ public:
     /// @throws error as done()
     bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const;
 
+    /// The part of a ticket that batches of one queue of the engine share. Those end in their order;
+    /// of others, any may end first.
+    [[nodiscard]] static std::uint64_t queue_of(batch_ticket ticket) noexcept;
+
     /// "channel" or "driver": the engine that takes batches now.
     [[nodiscard]] std::string_view engine() const;
 
@@ -110,7 +128,6 @@ public:
 
 private:
     friend class device;
-    friend struct barmap::batch_queue_state;
     explicit batch_queue(std::shared_ptr<batch_queue_state> state) noexcept;
     std::shared_ptr<batch_queue_state> state_;
 };

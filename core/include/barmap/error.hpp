@@ -3,7 +3,9 @@
 
 #include <barmap/export.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -49,7 +51,9 @@ public:
     /// @param operation what was attempted, with its arguments where they help
     /// @param backend   the backend's name, or empty
     /// @param advice    what the user can do: one line, or one for each backend if several fail
-    error(std::error_code code, std::string operation, std::string backend, std::string advice);
+    /// @param piece     of a batch that is refused for it, from 0
+    error(std::error_code code, std::string operation, std::string backend, std::string advice,
+          std::optional<std::size_t> piece = {});
     error(error const&) noexcept;
     error& operator=(error const&) noexcept;
     ~error() override;
@@ -57,6 +61,8 @@ public:
     [[nodiscard]] std::string const& operation() const noexcept;
     [[nodiscard]] std::string const& backend() const noexcept;
     [[nodiscard]] std::string const& advice() const noexcept;
+    /// Which piece of a batch was refused, before any was copied: its number in the caller's list.
+    [[nodiscard]] std::optional<std::size_t> piece() const noexcept;
     [[nodiscard]] char const* what() const noexcept override;
 
 private:

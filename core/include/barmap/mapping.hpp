@@ -98,10 +98,25 @@ public:
         copy_to_cpu(std::as_writable_bytes(std::span(values)), offset);
     }
 
+    /// The least size, in bytes, for which copy_to_gpu() or copy_to_cpu() may use an engine, lock or
+    /// wait: a smaller copy is a write() or a read(), which takes a microsecond or two.
+    [[nodiscard]] std::size_t engines_from(copy_direction way) const noexcept {
+        return way == copy_direction::to_gpu ? contest_from_.to_gpu : contest_from_.to_cpu;
+    }
+
     /// Names of the copy routines that write() and read() of that many bytes use. An aligned word
     /// of up to 8 bytes is written without a routine.
     [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept;
     [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept;
+
+    /// The whole mapping as a window whose writes and reads one routine makes, whatever their size:
+    /// to compare routines.
+    ///
+    ///     barmap::write(map.window_by("avx2"), host);
+    ///
+    /// @throws error as use_copy_routine(); std::bad_alloc
+    [[nodiscard]] barmap::window window_by(std::string_view routine) const&;
+    barmap::window window_by(std::string_view routine) const&& = delete;
 
     /// Makes this mapping and all its windows use one copy routine (BARMAP_COPY does this for all
     /// mappings). Do not call it while another thread copies through the mapping.

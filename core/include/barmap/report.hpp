@@ -75,6 +75,15 @@ struct copy_crossover {
     host_memory_kind host = host_memory_kind::pageable;
     std::size_t from_bytes = 0; ///< smallest size; it is used up to from_bytes of the next entry
     std::string method;         ///< "mapping": loads and stores; else the engine's name
+    bool of_cuda_malloc = true; ///< false: not for memory of cudaMalloc, which the engine cannot
+                                ///< hold while another thread may free it
+};
+
+/// Where the structures of a series of NVIDIA's kernel driver are known from.
+enum class driver_source {
+    unknown,        ///< nowhere: the engine "channel" is off
+    other_projects, ///< other projects' tables
+    headers         ///< NVIDIA's own headers
 };
 
 /// One CPU copy routine that this build has.
@@ -126,6 +135,15 @@ enum class log_level {
 
 /// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
 [[nodiscard]] BARMAP_API std::vector<policy_report> policies();
+/// The value of one of them, in force. @throws error errc::invalid_argument for an unknown name
+[[nodiscard]] BARMAP_API std::size_t policy_value(std::string_view name);
+
+/// Where barmap knows a version of NVIDIA's kernel driver from. Example: "580.159.04"
+[[nodiscard]] BARMAP_API driver_source known_from(std::string_view driver_version) noexcept;
+
+/// What the kernel module gdrdrv reports. Makes no call of CUDA, so that children that are forked
+/// later may use CUDA. @throws error if there is none, or if this process may not open it
+[[nodiscard]] BARMAP_API backend_properties kernel_module();
 
 /// All environment variables of barmap but those that tests or other libraries read.
 [[nodiscard]] BARMAP_API std::vector<setting_report> settings();

@@ -265,6 +265,22 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
     return *state_->submit(pieces, begin, end, batch_queue_state::missing::is_started);
 }
 
+std::optional<batch_ticket> batch_queue::submit_started(std::span<copy_piece const> pieces,
+                                                        std::optional<after> begin,
+                                                        std::optional<then> end) {
+    return state_->submit(pieces, begin, end, batch_queue_state::missing::is_refused);
+}
+
+std::string_view batch_queue::open_queues() {
+    checkpoint::pass const here =
+        state_->device->enter("open the queues of batches", device_state::look::never);
+    return state_->open_queues();
+}
+
+std::uint64_t batch_queue::queue_of(batch_ticket ticket) noexcept {
+    return static_cast<std::uint64_t>(ticket) >> engine::ticket_bits;
+}
+
 std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const> pieces,
                                                       std::optional<after> begin,
                                                       std::optional<then> end, missing if_none) {

@@ -27,12 +27,6 @@ struct batch_queue_state final : checkpoint::survivor {
     batch_queue_state& operator=(batch_queue_state const&) = delete;
     ~batch_queue_state();
 
-    /// The state behind a handle.
-    [[nodiscard]] static std::shared_ptr<batch_queue_state> const&
-    of(batch_queue const& handle) noexcept {
-        return handle.state_;
-    }
-
     /// An engine at work and its identity in tickets. It lives as long as this state.
     struct at_work {
         engine::copy_engine* engine = nullptr;
@@ -53,14 +47,13 @@ struct batch_queue_state final : checkpoint::survivor {
 
     /// What a submission does where no engine is at work.
     enum class missing { is_started, is_refused };
-    /// See batch_queue::submit(). @return nothing if no engine is at work and none may be started
+    /// See batch_queue::submit() and submit_started(). @return nothing if no engine is at work and none may be started
     /// @throws engine::has_stopped if it has failed and none may be started in its place
     [[nodiscard]] std::optional<batch_ticket> submit(std::span<copy_piece const> pieces,
                                                      std::optional<after> begin,
                                                      std::optional<then> end, missing if_none);
 
-    /// Starts an engine, and opens all queues in which submissions with `after` may wait, so that
-    /// no later one does: that takes milliseconds. @throws error if no engine works
+    /// See batch_queue::open_queues().
     [[nodiscard]] std::string_view open_queues();
 
     /// Starts CUDA's own copies, unless they are the only allowed engine.

@@ -58,4 +58,20 @@ std::uintptr_t host_buffer::gpu_address() const noexcept {
     return state_ ? state_->gpu_address : 0;
 }
 
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+bool is_pinned(std::span<std::byte const> memory) noexcept {
+    pinned_host cuda;
+    while (!memory.empty()) {
+        auto const found = cuda.describe(memory.data());
+        if (found.size == 0)
+            return false;
+        std::size_t const rest =
+            found.start + found.size - reinterpret_cast<std::uintptr_t>(memory.data());
+        memory = memory.subspan(std::min(memory.size(), rest));
+    }
+    return true;
+}
+
+} // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap

@@ -86,6 +86,12 @@ std::string_view mapping::load_routine(std::size_t bytes) const noexcept {
     return state_ ? state_->plan.load[copy::size_class(bytes)]->name : std::string_view{};
 }
 
+window mapping::window_by(std::string_view routine) const& {
+    copy::copy_routine const& by = copy::find_routine(routine);
+    return {whole_.data, whole_.size,
+            state_ ? &copy::kept_plan_of_one(by, state_->kind) : nullptr};
+}
+
 void mapping::use_copy_routine(std::string_view name) {
     copy::copy_routine const& routine = copy::find_routine(name);
     if (state_)

@@ -217,9 +217,11 @@ std::error_code make_error_code(errc code) noexcept {
 
 struct error::parts {
     std::string operation, backend, advice, text;
+    std::optional<std::size_t> piece;
 };
 
-error::error(std::error_code code, std::string operation, std::string backend, std::string advice)
+error::error(std::error_code code, std::string operation, std::string backend, std::string advice,
+             std::optional<std::size_t> piece)
     : std::system_error(code) {
     std::string text = "cannot " + operation;
     if (!backend.empty() && !operation.ends_with(' ' + backend))
@@ -228,7 +230,7 @@ error::error(std::error_code code, std::string operation, std::string backend, s
     if (!advice.empty())
         text += "; " + advice;
     parts_ = std::make_shared<parts const>(parts{std::move(operation), std::move(backend),
-                                                 std::move(advice), std::move(text)});
+                                                 std::move(advice), std::move(text), piece});
 }
 
 error::error(error const&) noexcept = default;
@@ -245,6 +247,10 @@ std::string const& error::backend() const noexcept {
 
 std::string const& error::advice() const noexcept {
     return parts_->advice;
+}
+
+std::optional<std::size_t> error::piece() const noexcept {
+    return parts_->piece;
 }
 
 char const* error::what() const noexcept {

@@ -3,6 +3,7 @@
 
 #include "base/config.hpp"
 
+#include <barmap/error.hpp>
 #include <barmap/report.hpp>
 
 #include <algorithm>
@@ -84,6 +85,18 @@ std::vector<policy_report> policies() {
                           std::string(each.unit), "fixed",
                           std::string(each.why)});
     return result;
+}
+
+std::size_t policy_value(std::string_view name) {
+    policy::values const& now = config::current().policy;
+    for (policy::row const& each : policy::table)
+        if (each.name == name)
+            return now.*each.member;
+    for (policy::fixed_row const& each : policy::fixed_table)
+        if (each.name == name)
+            return each.value;
+    throw error(errc::invalid_argument, "read the policy " + std::string(name), "",
+                "give a name that `barmap info --verbose` prints");
 }
 
 } // namespace BARMAP_INLINE_NAMESPACE

@@ -6,7 +6,7 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "cuda/memory.hpp"
-#include "signal/step_kernels.cuh"
+#include <barmap/gpu/step.cuh>
 #include "signal/step_kernels.ptx.hpp"
 #include "system/process.hpp"
 

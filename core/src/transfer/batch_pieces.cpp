@@ -26,7 +26,8 @@ bool is_good(copy_piece const& each) noexcept {
 }
 
 [[noreturn]] void refuse(std::size_t piece, errc why, std::string advice) {
-    throw refused_piece(piece, why, std::move(advice));
+    throw error(why, "copy piece " + std::to_string(piece) + " of a batch", "", std::move(advice),
+                piece);
 }
 
 std::string hexadecimal(std::uint64_t value) {
@@ -106,10 +107,6 @@ bool differ(cuda::address_range const& one, cuda::address_range const& other) no
 }
 
 } // namespace
-
-refused_piece::refused_piece(std::size_t which, std::error_code why, std::string advice)
-    : error(why, "copy piece " + std::to_string(which) + " of a batch", "", std::move(advice)),
-      number(which) {}
 
 piece_totals check(std::span<copy_piece const> pieces) {
     piece_totals const totals = total(pieces);

@@ -16,13 +16,7 @@
 /// The pieces of a batch, before an engine gets them. What is refused names the piece.
 namespace barmap {
 
-/// A piece that is refused before any piece is copied.
-struct refused_piece : error {
-    refused_piece(std::size_t which, std::error_code why, std::string advice);
-    std::size_t number; ///< of the piece in the caller's list, from 0
-};
-
-/// @throws refused_piece errc::invalid_argument: a null address, or one out of range
+/// @throws error with its piece, as the others here: errc::invalid_argument: a null address, or one out of range
 [[nodiscard]] piece_totals check(std::span<copy_piece const> pieces);
 
 /// Without empty pieces, and with large ones cut to what an engine takes.
@@ -38,12 +32,12 @@ struct refused_piece : error {
 /// Refuses another GPU's memory that is not mapped for this one: it looks at some pieces of a long
 /// list, evenly spread, and leaves the others to the engine, which stops there.
 /// @param known of earlier batches: what has been unmapped since is not noticed
-/// @throws refused_piece errc::wrong_device
+/// @throws error errc::wrong_device
 void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& known);
 
 /// Refuses what CUDA does not know, and what reaches beyond it.
 /// @param asked of this batch alone, since what was freed since is unknown
-/// @throws refused_piece errc::unsupported_memory; errc::out_of_range if only a part of it lies in
+/// @throws error errc::unsupported_memory; errc::out_of_range if only a part of it lies in
 ///         the allocation
 void expect_known(std::span<copy_piece const> pieces, cuda::address_ranges& asked);
 

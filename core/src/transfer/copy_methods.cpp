@@ -4,6 +4,7 @@
 #include "base/config.hpp"
 #include "base/log.hpp"
 #include "transfer/contest.hpp"
+#include "transfer/engine/held_memory.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
@@ -131,7 +132,8 @@ std::vector<copy_crossover> copy_methods::crossovers() const {
     for (copy_direction const which : {copy_direction::to_gpu, copy_direction::to_cpu})
         for (host_memory_kind const host : {host_memory_kind::pageable, host_memory_kind::pinned})
             for (choice const& each : all(which, host))
-                result.push_back({which, host, each.from_bytes, name_of(each.by)});
+                result.push_back({which, host, each.from_bytes, name_of(each.by),
+                                  engine::holds_cuda_malloc(name_of(each.by))});
     return result;
 }
 

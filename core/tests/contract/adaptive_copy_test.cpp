@@ -190,6 +190,8 @@ TEST_P(adaptive_copy_test, copies_directly_to_and_from_host_buffers) {
         expect_success(cuda::api().pointer_get_attribute(
             &type, cuda::pointer_memory_type, reinterpret_cast<std::uintptr_t>(buffer.data())));
         EXPECT_EQ(type, cuda::memory_type_host) << "CUDA knows it, too";
+        EXPECT_TRUE(is_pinned(buffer.bytes()));
+        EXPECT_TRUE(is_pinned(buffer.bytes().first(0)));
     }
     host_buffer first = gpu.allocate_host(100), second = std::move(first);
     EXPECT_EQ(first.data(), nullptr);
@@ -341,6 +343,10 @@ TEST_P(adaptive_copy_test, is_not_started_for_small_copies) {
     map.copy_to_gpu(0, host);
     map.copy_to_cpu(std::span(host).first(1023), 0);
     EXPECT_TRUE(gpu.started_engines().empty());
+    EXPECT_EQ(map.engines_from(copy_direction::to_gpu), 32 * kib);
+    EXPECT_EQ(map.engines_from(copy_direction::to_cpu), kib);
+    map.copy_to_cpu(std::span(host).first(kib), 0);
+    EXPECT_FALSE(gpu.started_engines().empty());
 }
 
 TEST_P(adaptive_copy_test, stays_inside_the_mapping) {

@@ -253,6 +253,37 @@ TEST_F(choice_test, an_unknown_copy_routine_is_an_error) {
     EXPECT_EQ(map.store_routine(64), "portable");
     expect_refusal([&] { map.use_copy_routine("nonsense"); }, errc::invalid_argument, "nonsense");
     expect_same_memory(map, block.address(), 1);
+    EXPECT_EQ(refusal_of([] { (void)kernel_module(); }).code.category(), std::system_category())
+        << "this machine has none";
+}
+
+TEST_F(choice_test, each_routine_copies_what_another_one_copied) {
+    boot("610", false, false);
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    mapping const map = gpu.pin(block.address(), mib).map();
+    std::string const routine(map.store_routine(4096));
+    std::vector<std::byte> seen(4099);
+    for (copy_routine_report const& each : copy_routines()) {
+        if (!each.supported)
+            continue;
+        SCOPED_TRACE(each.name);
+        window const by_one = map.window_by(each.name);
+        EXPECT_EQ(by_one.data, map.data());
+        EXPECT_EQ(by_one.size, map.size());
+        EXPECT_EQ(by_one.plan, map.window_by(each.name).plan) << "kept";
+        auto const sent = pattern(seen.size(), static_cast<unsigned>(each.name.size()));
+        write(by_one.subwindow(5, sent.size()), sent);
+        read(seen, map.window(5, seen.size()));
+        EXPECT_TRUE(seen == sent);
+        std::ranges::fill(seen, std::byte{});
+        read(seen, by_one.subwindow(5, seen.size()));
+        EXPECT_TRUE(seen == sent);
+    }
+    EXPECT_EQ(map.store_routine(4096), routine) << "the mapping stays as it is";
+    expect_refusal([&] { (void)map.window_by("nonsense"); }, errc::invalid_argument, "nonsense");
+    mapping const empty;
+    EXPECT_EQ(empty.window_by("portable").size, 0u);
 }
 
 /// Which backend allocates where several could.

@@ -194,6 +194,23 @@ TEST_F(gdrdrv_test, its_version_is_told_before_and_after_it_is_proved) {
     }
 }
 
+// A process that will fork asks it before anything that calls CUDA.
+TEST_F(gdrdrv_test, tells_its_properties_without_cuda) {
+    boot({.minor = 6});
+    backend_properties found;
+    {
+        changed_driver never;
+        never->device_get_count = [](int*) -> CUresult {
+            ADD_FAILURE() << "CUDA was called";
+            return cuda::success;
+        };
+        found = kernel_module();
+    }
+    ASSERT_TRUE(found.module);
+    EXPECT_EQ(found.module->minor, 6);
+    EXPECT_EQ(found.persistent, device::probe(0).front().persistent);
+}
+
 TEST_F(gdrdrv_test, an_older_module_says_so_too) {
     boot({.minor = 3, .mapping_type = 2});
     device_block const block(mib);

@@ -43,15 +43,15 @@ protected:
 };
 
 TEST_F(memcpy_reason, few_pieces) {
-    m_.expect_taken(good(memcpy_dropin::limits::least_pieces));
-    m_.expect_passed(good(memcpy_dropin::limits::least_pieces - 1), reason::few_pieces);
+    m_.expect_taken(good(memcpy_dropin::limits::in_force().least_pieces));
+    m_.expect_passed(good(memcpy_dropin::limits::in_force().least_pieces - 1), reason::few_pieces);
     m_.expect_passed(good(0), reason::few_pieces);
 }
 
 TEST(memcpy_limits, are_those_of_the_policy) {
     ::setenv("BARMAP_POLICY", "taken_piece=4,taken_large_piece=5,taken_large_batch=6", 1);
     config::read_again();
-    memcpy_dropin::limits const read = memcpy_dropin::limits::in_force();
+    memcpy_dropin::limits const& read = memcpy_dropin::limits::in_force();
     EXPECT_EQ(read.most_mean_bytes, 4u);
     EXPECT_EQ(read.large_mean_bytes, 5u);
     EXPECT_EQ(read.least_bytes_of_large, 6u);

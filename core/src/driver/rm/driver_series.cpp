@@ -4,6 +4,8 @@
 #include "nvidia/channel.hpp"
 #include "nvidia/uvm.hpp"
 
+#include <barmap/report.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -61,3 +63,16 @@ bool driver_series::long_unregister() const noexcept {
 }
 
 } // namespace barmap::rm
+
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+driver_source known_from(std::string_view driver_version) noexcept {
+    std::optional<rm::driver_series> const series = rm::driver_series::of(driver_version);
+    if (!series)
+        return driver_source::unknown;
+    return series->is_from_headers() ? driver_source::headers : driver_source::other_projects;
+}
+
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -174,3 +174,13 @@ cache_kind kernel_module::kind(std::uint64_t handle) const {
 }
 
 } // namespace barmap::backend::gdrdrv
+
+namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+backend_properties kernel_module() {
+    return backend::gdrdrv::kernel_module().properties();
+}
+
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

@@ -46,6 +46,10 @@ inline constexpr std::size_t size_classes = 32;
 /// One routine for every size.
 [[nodiscard]] copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept;
 
+/// The same, kept until the process ends, since windows point at it. Thread-safe.
+/// @throws std::bad_alloc
+[[nodiscard]] copy_plan const& kept_plan_of_one(copy_routine const& routine, cache_kind kind);
+
 /// The same routines for a mapping of another kind: its fences, and how it posts.
 [[nodiscard]] copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept;
 

@@ -8,6 +8,10 @@
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>
 
+#include <map>
+#include <mutex>
+#include <utility>
+
 namespace barmap::copy {
 
 namespace {
@@ -120,6 +124,13 @@ copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept {
     plan.kind = kind;
     choose_posts(plan, this_cpu());
     return plan;
+}
+
+copy_plan const& kept_plan_of_one(copy_routine const& routine, cache_kind kind) {
+    static std::mutex lock;
+    static auto* const made = new std::map<std::pair<std::string_view, cache_kind>, copy_plan>;
+    std::lock_guard const hold(lock);
+    return made->try_emplace({routine.name, kind}, plan_of_one(routine, kind)).first->second;
 }
 
 } // namespace barmap::copy

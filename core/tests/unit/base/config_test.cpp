@@ -105,6 +105,39 @@ TEST_F(config_test, takes_nothing_and_the_default_by_name_for_the_default) {
     EXPECT_NO_THROW(expect_settings());
 }
 
+TEST_F(config_test, tells_one_value_unless_it_is_the_default) {
+    set("BARMAP_SIM", "1");
+    EXPECT_EQ(setting("BARMAP_SIM"), "1");
+    EXPECT_EQ(setting("BARMAP_ENGINE"), std::nullopt);
+    std::string_view const kept = *setting("BARMAP_SIM");
+    set("BARMAP_ENGINE", "auto");
+    EXPECT_EQ(setting("BARMAP_ENGINE"), std::nullopt) << "the default by its name";
+    set("BARMAP_ENGINE", "none");
+    EXPECT_EQ(setting("BARMAP_ENGINE"), "none");
+    set("BARMAP_SIM", "maybe");
+    EXPECT_EQ(setting("BARMAP_SIM"), std::nullopt) << "not allowed";
+    EXPECT_EQ(setting("BARMAP_NOVEL"), std::nullopt);
+    EXPECT_EQ(kept, "1") << "what was handed out stays";
+}
+
+TEST_F(config_test, lines_of_the_log_are_printed_from_their_level_on) {
+    auto const printed = [](log_level level) {
+        testing::internal::CaptureStderr();
+        log_line(level, "a decision");
+        return testing::internal::GetCapturedStderr();
+    };
+    for (auto const level : {log_level::off, log_level::info, log_level::debug})
+        EXPECT_EQ(printed(level), "");
+    set("BARMAP_LOG", "info");
+    EXPECT_EQ(log_threshold(), log_level::info);
+    EXPECT_EQ(printed(log_level::info), "barmap info: a decision\n");
+    EXPECT_EQ(printed(log_level::debug), "");
+    EXPECT_EQ(printed(log_level::off), "");
+    set("BARMAP_LOG", "debug");
+    EXPECT_EQ(printed(log_level::debug), "barmap debug: a decision\n");
+    EXPECT_EQ(printed(log_level::info), "barmap info: a decision\n");
+}
+
 TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
     for (auto const& [name, value] : std::vector<std::pair<std::string, std::string>>{
              {"BARMAP_SIM", "yes"}, {"BARMAP_SIM", "2"}}) {

@@ -43,6 +43,14 @@ TEST(error_test, keeps_the_code_of_whoever_reported_it) {
     EXPECT_NE(own.code(), errc::no_device);
 }
 
+TEST(error_test, names_the_piece_of_a_batch) {
+    EXPECT_EQ(error(errc::out_of_range, "a", "b", "c").piece(), std::nullopt);
+    error const refusal(errc::out_of_range, "copy piece 0 of a batch", "", "", 0);
+    EXPECT_EQ(refusal.piece(), std::size_t{0});
+    error const copied = refusal;
+    EXPECT_EQ(copied.piece(), std::size_t{0});
+}
+
 TEST(error_test, is_a_value) {
     error const first(errc::no_device, "a", "b", "c");
     error second(errc::wrong_device, "", "", "");

@@ -42,6 +42,15 @@ TEST_F(policy_test, each_number_has_a_unit_and_a_reason) {
     EXPECT_GT(names.size(), 50u);
 }
 
+TEST_F(policy_test, tells_one_value_by_its_name) {
+    for (policy_report const& each : policies())
+        EXPECT_EQ(policy_value(each.name), each.value) << each.name;
+    error const refusal = test::caught([] { (void)policy_value("short_piece"); });
+    EXPECT_EQ(refusal.code(), errc::invalid_argument);
+    EXPECT_EQ(refusal.operation(), "read the policy short_piece");
+    EXPECT_NE(refusal.advice().find("barmap info --verbose"), std::string::npos);
+}
+
 // Its own value is in each one's range: what is printed can be set.
 TEST_F(policy_test, takes_what_it_shows) {
     std::string all;
@@ -60,6 +69,7 @@ TEST_F(policy_test, is_overruled_by_the_variable) {
     EXPECT_EQ(shown("short_pieces").value, 3u);
     EXPECT_EQ(shown("short_pieces").from, "BARMAP_POLICY");
     EXPECT_EQ(shown("passing_pieces").from, "default");
+    EXPECT_EQ(policy_value("short_pieces"), 3u);
     set("short_pieces=3,short_pieces=4"); // the last one counts
     EXPECT_EQ(config::current().policy.short_pieces, 4u);
     EXPECT_NO_THROW(expect_settings());

@@ -6,6 +6,8 @@
 #include "nvidia/rm.hpp"
 #include "nvidia/uvm.hpp"
 
+#include <barmap/report.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -390,8 +392,11 @@ TEST(driver_series, is_known_by_its_number) {
     for (char const* unknown :
          {"", "580", ".580", "581.1", "525.1", "620.6", "999999999999.1", "5e2.1"})
         EXPECT_FALSE(driver_series::of(unknown)) << unknown;
-    for (data::tagged_series const& each : data::all_series)
+    for (data::tagged_series const& each : data::all_series) {
         EXPECT_TRUE(driver_series::of(each.tag)->is_from_headers()) << each.tag;
+        EXPECT_EQ(known_from(each.tag), driver_source::headers) << each.tag;
+    }
+    EXPECT_EQ(known_from("620.6"), driver_source::unknown);
 }
 
 // 610 and 615 stand in the tables of other programs only: as 595, but for one structure.
@@ -400,6 +405,7 @@ TEST(driver_series, takes_the_newest_for_those_of_other_programs) {
         driver_series const series = series_called(number);
         EXPECT_EQ(series.number(), number);
         EXPECT_FALSE(series.is_from_headers());
+        EXPECT_EQ(known_from(std::to_string(number) + ".1"), driver_source::other_projects);
         EXPECT_TRUE(series.shifted_channel());
         EXPECT_TRUE(series.long_map() && series.long_unmap() && series.long_schedule() &&
                     series.long_export_info());

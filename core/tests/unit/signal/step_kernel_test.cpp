@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "signal/step_kernels.cuh"
+#include <barmap/gpu/step.cuh>
 
 #include <gtest/gtest.h>
 

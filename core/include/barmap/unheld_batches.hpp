@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "transfer/engine/submission.hpp"
-
 #include <barmap/batch_queue.hpp>
 #include <barmap/error.hpp>
 
@@ -15,16 +13,25 @@
 #include <vector>
 
 namespace barmap {
+inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// Batches of one GPU whose tickets nobody holds, since only streams wait for them: the next call
-/// reports a failure. Thread rule: threads may call every member concurrently.
-/// @tparam Kept what is kept with a batch until it has ended
+/// reports a failure, as CUDA's next call does.
+///
+///     barmap::unheld_batches<std::shared_ptr<buffer>> unheld;
+///     unheld.leave(queue.submit(pieces, barmap::after{stream}, barmap::then{stream}), staging);
+///     ...
+///     std::vector<std::shared_ptr<buffer>> ended; // goes behind the call
+///     unheld.expect_none_failed(queue, ended);    // before the next batch, say
+///
+/// Thread rule: threads may call every member concurrently.
+/// @tparam Kept what is kept with a batch until it has ended, such as what owns its memory
 template <class Kept>
 class unheld_batches {
 public:
     /// @throws std::bad_alloc
     void leave(batch_ticket ticket, Kept kept) {
-        std::uint64_t const its = static_cast<std::uint64_t>(ticket) >> engine::ticket_bits;
+        std::uint64_t const its = batch_queue::queue_of(ticket);
         std::lock_guard const hold(lock_);
         auto found = std::ranges::find(lines_, its, &line::queue);
         if (found == lines_.end())
@@ -84,4 +91,5 @@ private:
     std::vector<line> lines_;
 };
 
+} // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap
