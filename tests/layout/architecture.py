@@ -116,9 +116,9 @@ def backends_named_outside_the_list(root: Path) -> list[str]:
                  keep_strings=True, what="names a backend")
 
 
-# The rooms of core/src, from the lowest up: each includes those below it. The uppermost stands on the public interface
-# and on the two lowest. All stand on system, and from driver on on cuda.
-ROOMS = ("base", "driver", "transfer", "map", "gpu", "api", "signal")
+# The rooms of core/src, from the lowest up: each includes those below it. Signals stand on the public interface and on the
+# two lowest. All stand on system, and from driver on on cuda.
+ROOMS = ("base", "driver", "transfer", "map", "gpu", "api", "signal", "c")
 BELOW = {room: set(ROOMS[:number + 1]) for number, room in enumerate(ROOMS)}
 BELOW["signal"] = {"base", "driver", "signal"}
 # The routines of the CPU know no driver.
@@ -143,7 +143,7 @@ def includes_upwards(root: Path) -> list[str]:
                 if not beside and not any(included.startswith(each + "/") for each in below):
                     found.append(f"{path.relative_to(root)}: {room} includes {included}")
             for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", text):
-                if room not in ("api", "signal") and included not in headers:
+                if room not in ("api", "signal", "c") and included not in headers:
                     found.append(f"{path.relative_to(root)}: {room} includes <barmap/{included}>")
     for path in [p for room in rooms.GROUND for p in sources(root / room)]:
         for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", path.read_text()):
@@ -341,7 +341,7 @@ def threads_that_take_signals(root: Path) -> list[str]:
 def choices_outside_policy(root: Path) -> list[str]:
     """A number by which a batch or a copy is judged stands in core/src/base/policy.hpp, with its unit and its source."""
     folders = [root / room for room in ("core/src/api", "core/src/transfer", "gdrcopy/library", "inference/preload")]
-    files = [p for folder in folders for p in sources(folder) if p.name not in ("c_api.cpp", "patience.hpp")]  # lengths of texts, of times
+    files = [p for folder in folders for p in sources(folder) if p.name != "patience.hpp"]  # of times
     return _find(root, files, r"^\s+constexpr (?:std::)?(?:size_t|ptrdiff_t) (?:least|most|large|small|bulk)\w* =(?! policy::)|"
                  r"\b(?:bytes|pieces|size|count)\b(?:\.size\(\))? *[<>]=? *(?:\d{2,}|\d+ \* \w?ib)\b",
                  keep_strings=False, what="a number of its own")

@@ -115,6 +115,7 @@ PLANTED = {
         "core/src/map/scratch.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
         "core/src/map/vulkan/functions.cpp": LICENCE + '#include "map/rm/ipc_handle.hpp"\n',
         "core/src/signal/arena.cpp": LICENCE + '#include "transfer/copy_methods.hpp"\n',
+        "core/src/api/pin.cpp": LICENCE + '#include "c/c_boundary.hpp"\n',
         "core/include/barmap/pin.hpp": LICENCE + '#include "base/fd.hpp"\n',
     },
     "products_that_include_upwards": {

@@ -3,7 +3,7 @@
 #include <barmap/barmap.hpp>
 #include <barmap/waits.hpp>
 
-#include "api/c_boundary.hpp"
+#include "c/c_boundary.hpp"
 #include "transfer/cpu/transfer.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <barmap/signal.hpp>
 #include <barmap/waits.hpp>
 
-#include "api/c_boundary.hpp"
+#include "c/c_boundary.hpp"
 
 #include <bit>
 #include <chrono>

@@ -3,7 +3,7 @@
 #include <barmap/checkpoint.hpp>
 #include <barmap/waits.hpp>
 
-#include "api/c_boundary.hpp"
+#include "c/c_boundary.hpp"
 
 extern "C" {
 

@@ -2,7 +2,7 @@
 #include <barmap/barmap.hpp>
 #include <barmap/host_buffer.h>
 
-#include "api/c_boundary.hpp"
+#include "c/c_boundary.hpp"
 
 #include <cstddef>
 #include <cstdint>
