@@ -50,7 +50,8 @@ int main() try {
         pieces.push_back({in_cache(given[i]), in_pool(i), block_bytes});
     cuda_driver const cuda(gpu.ordinal());
     void* const stream = nullptr;
-    queue.submit(pieces, barmap::after{stream}, barmap::then{stream});
+    using barmap::batch_queue;
+    queue.submit(pieces, batch_queue::after{stream}, batch_queue::then{stream});
     cuda.wait();
 
     bool right = true;

@@ -146,7 +146,8 @@ bool gpu_batches::has_a_batch_failed() noexcept {
 std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, begun& batch,
                                           CUstream stream, CUresult& result) noexcept {
     try {
-        auto const ticket = queue_->submit_started(pieces, after{stream, {}}, then{stream});
+        auto const ticket = queue_->submit_started(pieces, batch_queue::after{stream, {}},
+                                                   batch_queue::then{stream});
         if (!ticket) {
             auto is = state::ready;
             if (state_.compare_exchange_strong(is, state::starting))

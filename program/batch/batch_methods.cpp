@@ -23,7 +23,7 @@ public:
     void prepare(std::span<copy_piece const> pieces) override { pieces_ = pieces; }
     void submit() override { ticket_ = engine_.submit(pieces_); }
     void submit_on(CUstream stream) override {
-        ticket_ = engine_.submit(pieces_, after{stream}, then{stream});
+        ticket_ = engine_.submit(pieces_, batch_queue::after{stream}, batch_queue::then{stream});
     }
     void wait() override {
         constexpr std::chrono::seconds patience{30};

@@ -38,8 +38,9 @@ public:
         launch(write_, 1, threads, stream_.get(),
                {source_.address(), host_.gpu_address(), back_.address(), words, value, wait_ns});
         choose();
-        engine_.submit(out_, after{stream_.get()}, then{stream_.get()});
-        ticket_ = engine_.submit(in_, after{stream_.get()}, then{stream_.get()});
+        engine_.submit(out_, batch_queue::after{stream_.get()}, batch_queue::then{stream_.get()});
+        ticket_ = engine_.submit(in_, batch_queue::after{stream_.get()},
+                                 batch_queue::then{stream_.get()});
         launch(check_, 1, threads, stream_.get(),
                {back_.address(), words, value, counts_.gpu_address()});
     }

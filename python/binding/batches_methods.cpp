@@ -70,14 +70,14 @@ std::uint64_t submit(batches& of, numbers const& to, numbers const& from, number
         throw nb::value_error("to, from_ and sizes must have the same length");
     released_gil const others_run;
     piece_list list;
-    std::optional<after> begin;
+    std::optional<batch_queue::after> begin;
     if (first)
-        begin = after{stream_of(*first)};
+        begin = batch_queue::after{stream_of(*first)};
     if (begin && at_most_ns)
         begin->at_most = std::chrono::nanoseconds(*at_most_ns);
-    std::optional<then> end;
+    std::optional<batch_queue::then> end;
     if (last)
-        end = then{stream_of(*last)};
+        end = batch_queue::then{stream_of(*last)};
     return static_cast<std::uint64_t>(
         of.queue().submit(fill(list, to.data(), from.data(), sizes.data(), count), begin, end));
 }
@@ -155,7 +155,7 @@ batch_ticket submit_on(batches& of, std::span<copy_piece const> pieces,
     if (!stream)
         return of.queue().submit(pieces);
     void* const its = stream_of(*stream);
-    return of.queue().submit(pieces, after{.stream = its}, then{its});
+    return of.queue().submit(pieces, batch_queue::after{.stream = its}, batch_queue::then{its});
 }
 
 /// Submits joined rows. A refusal names the row instead of the piece, and rows that lie in several

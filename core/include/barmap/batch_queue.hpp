@@ -24,19 +24,26 @@ class device;
 /// Names a submitted batch. 0 names none and counts as done.
 enum class batch_ticket : std::uint64_t {};
 
-/// Start after all work already enqueued on the stream.
-struct after {
-    void* stream = nullptr; ///< a CUstream or cudaStream_t, of the GPU; null: the default stream
+// Parts of batch_queue, outside of it: inside, clang does not let its own members' default arguments
+// see that these can be made of nothing.
+namespace detail {
+
+/// batch_queue::after
+struct batch_after {
+    /// A CUstream or cudaStream_t, of the GPU; null: the default stream.
+    void* stream = nullptr;
     /// How long the batch may wait for the stream, counted from its submission; without a value, it
     /// has no limit. On the channel, a batch that waits longer fails once the batches before it in
     /// its queue are done. CUDA's own copies ignore the limit.
     std::optional<std::chrono::nanoseconds> at_most{};
 };
 
-/// Make work enqueued on the stream later wait until the batch is done. That work sees the bytes.
-struct then {
-    void* stream = nullptr; ///< see after::stream
+/// batch_queue::then
+struct batch_then {
+    void* stream = nullptr; ///< see batch_after::stream
 };
+
+} // namespace detail
 
 /// Copies many scattered pieces between memories that CUDA has mapped for a GPU: its own memory,
 /// that of other GPUs, and pinned host memory. Copies are asynchronous, need no kernel, and can be
@@ -46,7 +53,8 @@ struct then {
 ///     barmap::batch_queue queue = gpu.batches();
 ///     barmap::batch_ticket const ticket = queue.submit(pieces);
 ///     if (!queue.wait(ticket, std::chrono::seconds(1))) ...
-///     queue.submit(pieces, barmap::after{stream}, barmap::then{stream}); // as if on that stream
+///     using barmap::batch_queue; // as if on that stream:
+///     queue.submit(pieces, batch_queue::after{stream}, batch_queue::then{stream});
 ///
 /// As with cudaMemcpyAsync, keep both sides of every piece allocated, and the sources unchanged,
 /// until the ticket is done (with `then`: until the stream has passed it). Pieces of one batch have
@@ -67,6 +75,12 @@ struct then {
 /// Thread rule: any number of threads may use one handle concurrently.
 class BARMAP_API batch_queue {
 public:
+    /// Start after all work already enqueued on a stream: after{stream}, or after{stream, at_most}.
+    using after = detail::batch_after;
+    /// Make work enqueued on a stream later wait until the batch is done: then{stream}. That work
+    /// sees the bytes.
+    using then = detail::batch_then;
+
     batch_queue(batch_queue const&) noexcept;
     batch_queue& operator=(batch_queue const&) noexcept;
     ~batch_queue();

@@ -19,7 +19,9 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 /// reports a failure, as CUDA's next call does.
 ///
 ///     barmap::unheld_batches<std::shared_ptr<buffer>> unheld;
-///     unheld.leave(queue.submit(pieces, barmap::after{stream}, barmap::then{stream}), staging);
+///     using barmap::batch_queue;
+///     unheld.leave(queue.submit(pieces, batch_queue::after{stream}, batch_queue::then{stream}),
+///                  staging);
 ///     ...
 ///     std::vector<std::shared_ptr<buffer>> ended; // goes behind the call
 ///     unheld.expect_none_failed(queue, ended);    // before the next batch, say

@@ -282,8 +282,9 @@ std::uint64_t batch_queue::queue_of(batch_ticket ticket) noexcept {
 }
 
 std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const> pieces,
-                                                      std::optional<after> begin,
-                                                      std::optional<then> end, missing if_none) {
+                                                      std::optional<batch_queue::after> begin,
+                                                      std::optional<batch_queue::then> end,
+                                                      missing if_none) {
     checkpoint::pass const here = device->enter("copy a batch", device_state::look::never);
     if (!notices_exit_.test(std::memory_order_relaxed) && !notices_exit_.test_and_set())
         os::notice_exit(); // later than any static object that holds a handle

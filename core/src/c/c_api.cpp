@@ -361,13 +361,13 @@ int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const
         barmap_batch_options const options =
             known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, "use the options of a batch",
                   "set their size to sizeof(barmap_batch_options)");
-        std::optional<barmap::after> begin;
+        std::optional<barmap::batch_queue::after> begin;
         if (options.flags & BARMAP_BATCH_AFTER) {
             begin.emplace().stream = options.after;
             if (options.at_most_ns != 0)
                 begin->at_most = wait_of_ns(options.at_most_ns);
         }
-        std::optional<barmap::then> end;
+        std::optional<barmap::batch_queue::then> end;
         if (options.flags & BARMAP_BATCH_THEN)
             end.emplace().stream = options.then;
         barmap::batch_ticket const given = through.submit(

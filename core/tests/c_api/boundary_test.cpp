@@ -29,8 +29,8 @@ barmap::cache_kind kind_of_mappings = barmap::cache_kind::cached;
 struct {
     barmap::copy_piece const* pieces;
     std::size_t count;
-    std::optional<barmap::after> begin;
-    std::optional<barmap::then> end;
+    std::optional<barmap::batch_queue::after> begin;
+    std::optional<barmap::batch_queue::then> end;
 } submitted;
 std::chrono::nanoseconds waited;
 struct {
@@ -396,7 +396,7 @@ TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
     ASSERT_EQ(submit(BARMAP_BATCH_AFTER, 1), BARMAP_OK);
     EXPECT_EQ(submitted.begin->at_most, nanoseconds(1));
     ASSERT_EQ(submit(BARMAP_BATCH_AFTER, 0), BARMAP_OK);
-    EXPECT_EQ(submitted.begin->at_most, barmap::after().at_most);
+    EXPECT_EQ(submitted.begin->at_most, barmap::batch_queue::after().at_most);
     ASSERT_EQ(submit(BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, ~0ull), BARMAP_OK);
     ASSERT_TRUE(submitted.begin && submitted.end);
     EXPECT_GT(submitted.begin->at_most, std::chrono::hours(24 * 300));

@@ -16,6 +16,8 @@
 namespace barmap::contract {
 
 using namespace std::chrono_literals;
+using after = batch_queue::after;
+using then = batch_queue::then;
 
 /// Of the fake's engines, as of an H200's, the first two serve graphics, CUDA shares two with
 /// barmap, and this one has nobody else.

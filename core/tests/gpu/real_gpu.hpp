@@ -13,6 +13,9 @@
 
 namespace barmap::gpu_test {
 
+using after = batch_queue::after;
+using then = batch_queue::then;
+
 using namespace test;
 
 /// Skips where there is no real GPU; makes the primary context of GPU 0 current otherwise.
