@@ -20,7 +20,7 @@ int main() try {
     barmap::device const gpu = barmap::device::open(0);
     barmap::pin const cache = gpu.allocate(blocks * block_bytes); // or your own, of cudaMalloc
     barmap::host_buffer const pool = gpu.allocate_host(blocks * block_bytes); // or cudaMallocHost
-    barmap::batch_queue queue = gpu.batches(); // keep it: to start one takes milliseconds
+    barmap::batch_queue queue = gpu.batch_queue(); // keep it: to start one takes milliseconds
     std::printf("%s%s: batches by engine %s\n", gpu.name().c_str(),
                 gpu.simulated() ? " (simulated)" : "", std::string(queue.engine()).c_str());
 

@@ -198,7 +198,7 @@ batch_queue engine::queue_of(int gpu) const {
     std::lock_guard const hold(lock_);
     auto found = queues_.find(gpu);
     if (found == queues_.end())
-        found = queues_.emplace(gpu, device::open(gpu).batches()).first;
+        found = queues_.emplace(gpu, device::open(gpu).batch_queue()).first;
     return found->second;
 }
 

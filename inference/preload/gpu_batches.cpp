@@ -82,7 +82,7 @@ void gpu_batches::start() noexcept {
         if (is_first) {
             expect_settings();
             context_ = cuda::primary_context::retain(cuda::device_with(ordinal_));
-            queue_.emplace(device::open(ordinal_).batches());
+            queue_.emplace(device::open(ordinal_).batch_queue());
         }
         std::string const engine(queue_->open_queues());
         // The program makes CUDA's own copies without this library, unless BARMAP_ENGINE names

@@ -17,7 +17,7 @@ namespace {
 /// Keeps the engine running while the program measures, since each start takes time.
 std::optional<batch_queue> started_queue(opened_gpu const& gpu) {
     try {
-        return gpu.device().batches();
+        return gpu.device().batch_queue();
     } catch (error const&) {
         return std::nullopt; // a method that needs an engine reports the reason
     }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// barmap batch: compares batches of scattered copies by device::batches() with the machine's other
+/// barmap batch: compares batches of scattered copies by device::batch_queue() with the machine's other
 /// methods.
 namespace barmap::tool {
 

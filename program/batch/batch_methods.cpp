@@ -15,7 +15,7 @@ namespace {
 class by_engine final : public ordered_method {
 public:
     explicit by_engine(opened_gpu const& gpu)
-        : ordered_method("batch_queue"), engine_(gpu.device().batches()) {}
+        : ordered_method("batch_queue"), engine_(gpu.device().batch_queue()) {}
 
     [[nodiscard]] std::string name() const override {
         return formatted("batch_queue ({})", engine_.engine());

@@ -63,7 +63,7 @@ struct left_out {
 /// One cuMemcpyAsync of as many contiguous bytes as the batch has.
 [[nodiscard]] std::unique_ptr<batch_method> make_one_copy();
 
-/// device::batches(). @throws error
+/// device::batch_queue(). @throws error
 [[nodiscard]] std::unique_ptr<ordered_method> make_engine(opened_gpu const& gpu);
 /// cuMemcpyBatchAsync; null if the driver lacks it.
 [[nodiscard]] std::unique_ptr<ordered_method> make_batch_call(std::vector<left_out>& missing);

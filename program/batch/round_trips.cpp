@@ -24,7 +24,7 @@ constexpr unsigned threads = 256; ///< of a kernel
 class round_trip {
 public:
     explicit round_trip(batch_bench const& bench)
-        : engine_(bench.gpu.device().batches()), write_(bench.kernels.named("barmap_write_words")),
+        : engine_(bench.gpu.device().batch_queue()), write_(bench.kernels.named("barmap_write_words")),
           check_(bench.kernels.named("barmap_check_words")), source_(gpu_memory::device(bytes)),
           back_(gpu_memory::device(bytes)), host_(bytes), counts_(2 * sizeof(std::uint64_t)),
           random_(bench.values.seed) {}

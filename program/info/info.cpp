@@ -103,7 +103,7 @@ void tell_engines(details& all, char const* what, std::vector<engine_report> con
 /// What copies batches: the first that works, and those before it that do not.
 std::vector<engine_report> batch_engines(device const& gpu) {
     try {
-        return gpu.batches().reports();
+        return gpu.batch_queue().reports();
     } catch (error const& failure) {
         engine_report none;
         none.name = "none";

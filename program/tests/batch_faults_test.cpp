@@ -105,7 +105,7 @@ protected:
         gpu_.emplace(0);
         scope_.emplace(gpu_->enter());
         kernels_.emplace(ptx::batch_kernels);
-        engine_.emplace(gpu_->device().batches()); // tests itself while nothing goes wrong
+        engine_.emplace(gpu_->device().batch_queue()); // tests itself while nothing goes wrong
         values_.json = true;                       // no tables
         values_.pool = MiB;
         values_.pieces = {16};

@@ -129,7 +129,7 @@ batches& batches::of(int ordinal) {
     std::lock_guard const guard(kept().lock);
     std::unique_ptr<batches>& found = kept().of[ordinal];
     if (!found)
-        found.reset(new batches(opened_device(ordinal).batches()));
+        found.reset(new batches(opened_device(ordinal).batch_queue()));
     return *found;
 }
 

@@ -42,7 +42,7 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
 /// has a ticket of. Thread rule: members may be called at once. None needs the GIL.
 class batches {
 public:
-    /// @throws error as device::open and device::batches
+    /// @throws error as device::open and device::batch_queue
     [[nodiscard]] static batches& of(int ordinal);
 
     [[nodiscard]] batch_queue& queue() noexcept { return queue_; }

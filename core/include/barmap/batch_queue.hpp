@@ -50,7 +50,7 @@ struct batch_then {
 /// ordered with CUDA streams. The engine "channel" needs no driver call per piece. The queue's GPU
 /// makes every copy, even between other GPUs.
 ///
-///     barmap::batch_queue queue = gpu.batches();
+///     barmap::batch_queue queue = gpu.batch_queue();
 ///     barmap::batch_ticket const ticket = queue.submit(pieces);
 ///     if (!queue.wait(ticket, std::chrono::seconds(1))) ...
 ///     using barmap::batch_queue; // as if on that stream:

@@ -125,7 +125,7 @@ public:
     /// another handle of the queue is alive: keep one.
     /// @throws error errc::backend_absent or errc::backend_broken if no engine is usable, or
     ///         BARMAP_ENGINE allows none; errc::forked_child
-    [[nodiscard]] barmap::batch_queue batches() const;
+    [[nodiscard]] barmap::batch_queue batch_queue() const;
 
     [[nodiscard]] int ordinal() const noexcept;
     [[nodiscard]] std::string const& name() const noexcept;

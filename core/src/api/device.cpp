@@ -98,7 +98,7 @@ host_buffer device::allocate_host(std::size_t bytes) const {
     return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
 }
 
-batch_queue device::batches() const {
+batch_queue device::batch_queue() const {
     checkpoint::pass const here = state_->enter("copy batches", device_state::look::always);
     std::lock_guard const hold(state_->batches_lock);
     std::shared_ptr<batch_queue_state> batches = state_->batches.lock();

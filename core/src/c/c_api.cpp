@@ -338,7 +338,7 @@ int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out) {
     static constexpr char operation[] = "create a batch queue";
     return make(out, operation, [&] {
         return barmap_batch_queue{
-            expect(device, operation, "create a device first").device.batches()};
+            expect(device, operation, "create a device first").device.batch_queue()};
     });
 }
 

@@ -116,7 +116,7 @@ void BARMAP_INLINE_NAMESPACE::checkpoint_restore() {
     failure();
 }
 
-batch_queue device::batches() const {
+batch_queue device::batch_queue() const {
     return barmap::batch_queue(nullptr);
 }
 batch_queue::batch_queue(std::shared_ptr<batch_queue_state>) noexcept {}

@@ -96,7 +96,7 @@ namespace {
     if (__lsan_disable) // an engine that cannot be stopped is left to the end of the process
         __lsan_disable();
     (void)new engine_machine(engine); // it and the memory do not end before the process
-    static batch_queue handle = device::open(0).batches();
+    static batch_queue handle = device::open(0).batch_queue();
     auto const& host = *new pinned_block(mib);
     auto const& block = *new device_block(mib);
     auto const& held = *new gated_stream;

@@ -80,7 +80,7 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
     engine_machine machine(nullptr, {.cuda_has_uvm = false});
     {
         device const gpu = device::open(0);
-        batch_queue const queue = gpu.batches();
+        batch_queue const queue = gpu.batch_queue();
         EXPECT_EQ(queue.engine(), "driver");
         ASSERT_EQ(queue.reports().size(), 2u);
         EXPECT_EQ(queue.reports()[0].state, backend_state::absent);
@@ -88,7 +88,7 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
     }
     set_environment("BARMAP_ENGINE", "none");
     device const gpu = device::open(0);
-    expect_refusal([&] { (void)gpu.batches(); }, errc::backend_absent, "BARMAP_ENGINE");
+    expect_refusal([&] { (void)gpu.batch_queue(); }, errc::backend_absent, "BARMAP_ENGINE");
 }
 
 // Before Hopper a channel reads nothing above 2^40, where CUDA's memory is, but for its pools'.
@@ -412,7 +412,7 @@ TEST(batch_failure_test, finds_the_address_space_of_each_gpu) {
     for (int ordinal : {2, 0, 1}) {
         machine->use(ordinal);
         device const gpu = device::open(ordinal);
-        batch_queue queue = gpu.batches();
+        batch_queue queue = gpu.batch_queue();
         device_block const block(mib);
         pinned_block const host(mib);
         auto const there = pattern(mib, 5 + static_cast<unsigned>(ordinal));

@@ -111,7 +111,7 @@ struct batch_program {
     device gpu = device::open(0);
     device_block block{size};
     pinned_block host{size};
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
 
     /// Pieces of odd sizes at odd places, in no order, with a gap behind each, that go to the CPU.
     [[nodiscard]] std::vector<copy_piece> pieces(std::size_t count, std::size_t stride) const {

@@ -23,7 +23,7 @@ struct peer_program {
         peer.emplace(size);
         machine->use(0);
         expect_success(cuda::api().ctx_get_current(&here));
-        queue.emplace(device::open(0).batches());
+        queue.emplace(device::open(0).batch_queue());
         own.emplace(size);
         other.emplace(size);
     }

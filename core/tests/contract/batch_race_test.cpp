@@ -156,7 +156,7 @@ TEST(batch_race_test, the_last_handle_waits_for_what_is_under_way) {
         gated_stream stream;
         std::thread opener;
         {
-            batch_queue queue = gpu.batches();
+            batch_queue queue = gpu.batch_queue();
             (void)queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
                                after{stream.get()}, then{stream.get()});
             stream.copy(seen.address(), host.address(), mib);
@@ -180,7 +180,7 @@ TEST(batch_race_test, the_last_handle_waits_for_streams_that_look_for_its_end) {
     gated_stream stream;
     std::thread opener;
     {
-        batch_queue queue = gpu.batches();
+        batch_queue queue = gpu.batch_queue();
         (void)queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}, {},
                            then{stream.get()});
         opener = std::thread([&] {

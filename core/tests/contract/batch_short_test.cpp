@@ -165,7 +165,7 @@ TEST(short_batches_where_cuda_makes_no_stream, go_by_the_channel) {
         static int left = 4; // for the channel's self-test
         return left-- > 0 ? changed_driver::real.stream_create(made, flags) : CUresult{2};
     };
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     refusing.restore();
     open_stream stream;
     batch_ticket const ticket =
@@ -195,7 +195,7 @@ TEST_F(short_batches, go_by_cuda_again_after_a_checkpoint) {
     checkpoint_of_cuda::whole();
     checkpoint_restore();
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
-    batch_queue const again = p.gpu.batches();
+    batch_queue const again = p.gpu.batch_queue();
     EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
 }
 

@@ -104,7 +104,7 @@ TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
 
 TEST_P(batch_test, is_refused_where_cuda_registers_no_memory) {
     pins_only_its_own const refusing;
-    error const failure = caught([] { (void)device::open(0).batches(); });
+    error const failure = caught([] { (void)device::open(0).batch_queue(); });
     EXPECT_NE(std::string_view(failure.what()).find("this engine cannot be used on it"),
               std::string_view::npos)
         << failure.what();
@@ -200,7 +200,7 @@ TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
                                !is_refused([&] { (void)p.queue.wait(ticket, 1s); }) ||
                                !is_refused([&] { (void)p.queue.engine(); }) ||
                                !is_refused([&] { (void)p.queue.reports(); }) ||
-                               !is_refused([&] { (void)p.gpu.batches(); }))
+                               !is_refused([&] { (void)p.gpu.batch_queue(); }))
                                ::_exit(1);
                            p.queue = batch_queue(p.queue);
                        }),
@@ -215,7 +215,7 @@ TEST_P(batch_test, all_handles_share_one_engine_which_goes_with_the_last) {
     fake::left_over const before = machine_->held();
     {
         batch_program p;
-        batch_queue const other = p.gpu.batches();
+        batch_queue const other = p.gpu.batch_queue();
         batch_ticket const ticket = p.queue.submit(p.pieces(10, 100));
         EXPECT_TRUE(other.wait(ticket, 20s));
         EXPECT_EQ(other.reports().size(), 1u);
@@ -237,7 +237,7 @@ TEST_P(batch_test, nothing_arrives_after_its_end) {
         for (std::size_t at = 0; at < mib; at += 1024)
             list.push_back({host.address() + at, block.address() + at, 1000});
         {
-            batch_queue queue = gpu.batches();
+            batch_queue queue = gpu.batch_queue();
             (void)queue.submit(list);
         }
         std::memset(host.bytes().data(), 0x33, mib);
@@ -255,7 +255,7 @@ TEST_P(batch_test, the_last_handle_waits_for_what_is_under_way) {
     auto const there = pattern(mib, 5);
     write_by_driver(block.address(), there);
     gated_stream stream;
-    std::optional<batch_queue> queue = gpu.batches();
+    std::optional<batch_queue> queue = gpu.batch_queue();
     (void)queue->submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
                         after{stream.get()}, then{stream.get()});
     std::thread closer([&] { queue.reset(); });

@@ -41,7 +41,7 @@ void expect_other_tickets_to_be_refused(char const* engine_name) {
         expect_refused(p.queue, ~std::uint64_t{0});
         machine->use(1);
         device const other = device::open(1);
-        batch_queue another = other.batches();
+        batch_queue another = other.batch_queue();
         expect_refused(another, old);
         device_block const block(4096);
         std::uint64_t const its = static_cast<std::uint64_t>(

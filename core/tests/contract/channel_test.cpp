@@ -129,7 +129,7 @@ TEST(channel_test, descriptors_may_go_while_that_of_uvm_is_looked_for) {
         engine_machine machine("channel");
         device const gpu = device::open(0);
         descriptor_that_goes const meanwhile(each);
-        EXPECT_EQ(gpu.batches().engine(), "channel");
+        EXPECT_EQ(gpu.batch_queue().engine(), "channel");
         EXPECT_TRUE(meanwhile.went());
         EXPECT_EQ(meanwhile.wrong(), 0u);
     }
@@ -148,7 +148,7 @@ TEST(channel_test, a_descriptor_of_uvm_that_refuses_is_passed_over) {
         errno = EINVAL;
         return -1;
     };
-    EXPECT_EQ(gpu.batches().engine(), "channel");
+    EXPECT_EQ(gpu.batch_queue().engine(), "channel");
     EXPECT_TRUE(has_refused);
 }
 

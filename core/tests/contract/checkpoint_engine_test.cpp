@@ -80,7 +80,7 @@ TEST_P(checkpoint_batch_test, goes_on_and_knows_the_tickets_of_before) {
         for (auto const& call : std::initializer_list<std::function<void()>>{
                  [&] { (void)p.queue.done(tickets.back()); },
                  [&] { (void)p.queue.wait(tickets.back(), 1s); }, [&] { (void)p.queue.engine(); },
-                 [&] { (void)p.queue.reports(); }, [&] { (void)p.gpu.batches(); }})
+                 [&] { (void)p.queue.reports(); }, [&] { (void)p.gpu.batch_queue(); }})
             expect_refusal(call, errc::checkpointed, "prepared");
         checkpoint_of_cuda::whole();
         checkpoint_restore();
@@ -367,7 +367,7 @@ TEST(checkpoint_threads, go_on_with_everything) {
     std::vector<std::jthread> users;
     users.push_back(over_and_over([&] { (void)device::open(0).allocate(mib).map(); }));
     users.push_back(over_and_over([&] {
-        batch_queue queue = p.gpu.batches();
+        batch_queue queue = p.gpu.batch_queue();
         (void)queue.wait(queue.submit(p.pieces(3, 10)), 100s);
     }));
     users.push_back(over_and_over([&] {

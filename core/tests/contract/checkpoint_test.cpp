@@ -112,7 +112,7 @@ TEST_P(checkpoint_test, every_call_in_between_is_refused) {
         [&] { (void)gpu.pin(ipc_handle{}, 0, 8); },
         [&] { (void)gpu.allocate(8); },
         [&] { (void)gpu.allocate_host(8); },
-        [&] { (void)gpu.batches(); },
+        [&] { (void)gpu.batch_queue(); },
         [&] { (void)gpu.bar1(); },
         [&] { (void)gpu.backends(); },
         [&] { (void)gpu.engines(); },

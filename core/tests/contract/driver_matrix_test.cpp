@@ -225,7 +225,7 @@ TEST_P(unknown_series_test, maps_and_has_no_channel) {
     EXPECT_EQ(channel_of(gpu).state, backend_state::absent);
     EXPECT_NE(channel_of(gpu).reason.find("driver version 620.6"), std::string::npos)
         << channel_of(gpu).reason;
-    EXPECT_EQ(gpu.batches().engine(), "driver");
+    EXPECT_EQ(gpu.batch_queue().engine(), "driver");
 }
 
 TEST(unknown_driver_test, a_driver_that_does_not_tell_bar1_maps_without) {

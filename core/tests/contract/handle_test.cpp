@@ -136,7 +136,7 @@ TEST_F(handle_test, the_gpu_of_a_handle_is_told_by_its_ordinal) {
     EXPECT_EQ(cuda::ordinal_of(stream.get()), 1);
     EXPECT_EQ(cuda::find_range(0, block.address()).side, cuda::memory_side::gpu);
     EXPECT_EQ(cuda::find_range(1, block.address()).side, cuda::memory_side::apart);
-    batch_queue queue = device::open(0).batches();
+    batch_queue queue = device::open(0).batch_queue();
     expect_refusal([&] { (void)queue.submit({}, after{stream.get()}); }, errc::wrong_device,
                    "the stream belongs to GPU 1, the batch queue to GPU 0");
 }

@@ -24,7 +24,7 @@ TEST_P(overtaken_test, without_prepare_set_up_calls_are_refused) {
         [](device const& gpu, pin const& held) { (void)gpu.pin(held.gpu_address(), 8); },
         [](device const& gpu, pin const&) { (void)gpu.allocate(8); },
         [](device const& gpu, pin const&) { (void)gpu.allocate_host(8); },
-        [](device const& gpu, pin const&) { (void)gpu.batches(); },
+        [](device const& gpu, pin const&) { (void)gpu.batch_queue(); },
         [](device const&, pin const& held) { (void)held.map(); },
         [](device const&, pin const& held) { (void)held.share(); },
     };

@@ -64,7 +64,7 @@ protected:
 
 TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     std::printf("by %s\n", std::string(queue.engine()).c_str());
     for (unsigned i = 0; i < rounds(5); ++i)
         expect_to_work(queue, i);
@@ -98,7 +98,7 @@ TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
 // Every piece says where it goes, whatever the others do.
 TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     device_block const block(mib);
     pinned_block const host(mib);
     constexpr std::size_t quarter = mib / 4, size = 1000;
@@ -133,7 +133,7 @@ TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
 // Another context of the process has the same addresses.
 TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     CUcontext other = nullptr;
     if (cu().ctx_create(&other, 0, 0) != cuda::success)
         GTEST_SKIP() << "no second context here";
@@ -157,7 +157,7 @@ TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
 
 TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     if (!by_channel(queue))
         GTEST_SKIP() << queue.reports().front().reason;
     pinned_block const host(mib);
@@ -193,7 +193,7 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
 
 TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     if (!by_channel(queue))
         GTEST_SKIP() << queue.reports().front().reason;
     CUstream held = nullptr, other = nullptr;
@@ -219,7 +219,7 @@ TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
 
 TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     constexpr std::size_t size = 64 * mib, piece = 65536;
     device_block const up(size), down(size);
     pinned_block const from(size), to(size);
@@ -254,7 +254,7 @@ TEST_F(batch_test, each_gpu_is_reached_by_its_own_engine) {
     for (int const ordinal : {1, 0, 1}) {
         use(ordinal);
         device const gpu = device::open(ordinal);
-        batch_queue queue = gpu.batches();
+        batch_queue queue = gpu.batch_queue();
         std::printf("GPU %d by %s\n", ordinal, std::string(queue.engine()).c_str());
         expect_to_work(queue, static_cast<unsigned>(ordinal));
         EXPECT_EQ(queue.reports().back().failures, 0u);
@@ -274,7 +274,7 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     expect_success(cu().memcpy_htod(block.address(), sent.data(), mib));
     std::thread opener;
     {
-        batch_queue queue = gpu.batches();
+        batch_queue queue = gpu.batch_queue();
         std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
         expect_success(cu().stream_wait_value32(stream, gate.address(), 1, cuda::wait_value_geq));
         batch_ticket const ticket = queue.submit(list, {}, then{stream});
@@ -288,7 +288,7 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     expect_success(cu().stream_synchronize(stream));
     EXPECT_TRUE(same_bytes(host.bytes(), sent));
     expect_success(cu().stream_destroy(stream));
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     expect_to_work(queue, 3);
 }
 
@@ -296,7 +296,7 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
 TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
     constexpr std::size_t size = (std::size_t{1} << 30) + 12345;
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     device_block const block(size);
     pinned_block const host(size);
     auto const sent = pattern(size, 3);
@@ -309,7 +309,7 @@ TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
 TEST_F(batch_test, starts_and_ends_leave_nothing) {
     device const gpu = device::open(0);
     auto const cycle = [&] {
-        batch_queue queue = gpu.batches();
+        batch_queue queue = gpu.batch_queue();
         CUstream stream = nullptr;
         expect_success(cu().stream_create(&stream, 1));
         device_block const block(4096);
@@ -336,7 +336,7 @@ TEST_F(batch_test, starts_and_ends_leave_nothing) {
 TEST_F(batch_test, DISABLED_submits_for_ever) {
     line const to_test(line_of_this_run);
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     device_block const block(64 * mib);
     pinned_block const host(64 * mib);
     CUstream stream = nullptr;
@@ -359,7 +359,7 @@ TEST_F(batch_test, DISABLED_submits_for_ever) {
 // Its channel goes with it, in CUDA's address space and all, and disturbs no other process.
 TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     for (std::size_t i = 0; i < rounds(3); ++i) {
         other_run other("batch_test.DISABLED_submits_for_ever");
         char word = 0;

@@ -60,7 +60,7 @@ void measure_beside(batch_queue& queue, char const* what, std::vector<copy_piece
 
 TEST_F(real_gpu, small_batches_pass_large_ones) {
     constexpr std::size_t size = std::size_t{1} << 30;
-    batch_queue queue = device::open(0).batches();
+    batch_queue queue = device::open(0).batch_queue();
     if (queue.engine() != "channel")
         GTEST_SKIP() << "by " << queue.engine();
     device_block const from(size), to(size);

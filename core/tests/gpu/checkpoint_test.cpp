@@ -148,7 +148,7 @@ TEST_F(checkpoint_gpu, everything_survives_round_after_round) {
     mapping const own_map = own.map();
     pinned_block const host(mib);
     std::optional<batch_queue> queue;
-    if (code_of([&] { queue = gpu.batches(); }))
+    if (code_of([&] { queue = gpu.batch_queue(); }))
         std::printf("no engine takes batches here\n");
     arena const words(gpu, mib, mib);
     ring_to_gpu<std::uint64_t> ring(words, 64);

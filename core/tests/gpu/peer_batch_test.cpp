@@ -11,7 +11,7 @@ namespace {
 
 TEST_F(real_gpu, batches_stay_inside_a_gpu) {
     device const gpu = device::open(0);
-    batch_queue queue = gpu.batches();
+    batch_queue queue = gpu.batch_queue();
     std::printf("by %s\n", std::string(queue.engine()).c_str());
     constexpr std::size_t size = 64 * mib;
     device_block const from(size), to(size);

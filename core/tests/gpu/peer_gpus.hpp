@@ -88,7 +88,7 @@ protected:
     }
     [[nodiscard]] batch_queue queue_of(int ordinal) const {
         on(ordinal);
-        batch_queue made = device::open(ordinal).batches();
+        batch_queue made = device::open(ordinal).batch_queue();
         on(0);
         return made;
     }

@@ -98,7 +98,7 @@ protected:
     }
 
     engine_machine machine_{"channel"};
-    batch_queue queue_ = device::open(0).batches();
+    batch_queue queue_ = device::open(0).batch_queue();
     device_block block_{size};
     nixlBackendInitParams const described_ = describe("owner");
     engine owner_{&described_};
