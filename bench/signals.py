@@ -143,7 +143,7 @@ def steps(times, torch):
     for what, inputs, some in (("48 NumPy arrays", of_numpy, arrays), ("48 tensors", of_torch, given),
                                ("what host holds", of_numpy, None)):
         def load():
-            inputs.load()
+            inputs.enqueue_load()
             stream.synchronize()
 
         for each in tensors.values():

@@ -131,7 +131,7 @@ class Barmap:
         self.ring = barmap.torch.token_ring(model.tokens)
 
         def work():
-            self.inputs.load()
+            self.inputs.enqueue_load()
             model.step()
             self.ring.push()
 

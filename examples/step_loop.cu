@@ -173,9 +173,9 @@ int main() try {
         };
     };
     cudaGraphExec_t const stepped = captured(stream, [&] {
-        in.load(stream);
+        in.enqueue_load(stream);
         model<<<1, 256, 0, stream>>>(inputs, token);
-        out.store(stream);
+        out.enqueue_store(stream);
     });
     times by_barmap = loop(step_of(stepped, false));
     check(cudaStreamSynchronize(stream));

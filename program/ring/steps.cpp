@@ -29,8 +29,8 @@ bool measure_ring_steps(ring_bench const& bench) {
     for (std::size_t round = 0; round < rounds + warm_up; ++round) {
         for (std::size_t i = 0; i < tensors; ++i)
             std::memcpy(values.data() + i * bytes, &round, sizeof round);
-        inputs.load(stream.get()); // waits for the push
-        outputs.store(stream.get());
+        inputs.enqueue_load(stream.get()); // waits for the push
+        outputs.enqueue_store(stream.get());
         clock::time_point const begin = clock::now();
         for (std::size_t i = 0; i < tensors; ++i)
             std::memcpy(inputs.staging(i).data(), values.data() + i * bytes, bytes);

@@ -20,7 +20,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     """GPU arrays that the CPU fills for each step: all of them at once, without a driver call.
 
     `push` publishes the contents of the arrays in `host`, about as fast as the CPU copies the bytes.
-    `load` makes a stream copy the next push into the GPU arrays, with one kernel of one block,
+    `enqueue_load` makes a stream copy the next push into the GPU arrays, with one kernel of one block,
     before its later work: call it before each step, or once while a CUDA graph is captured, each
     replay of which loads the next push. The kernels that read the arrays need no change.
 
@@ -66,7 +66,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     >>> with barmap.StepInputs({"positions": positions, "mask": mask}) as inputs:
     ...     inputs.host["positions"][:] = [3, 1, 4, 1]
     ...     pushed = inputs.push(mask=np.array([1, 0], "u1"))
-    ...     inputs.load()
+    ...     inputs.enqueue_load()
     ...     inputs.host["mask"].tolist(), pushed
     ([1, 0], True)
     """
@@ -124,7 +124,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
             arrays = {**arrays, **named}
         return self._push(arrays)
 
-    def load(self, stream: Optional[Stream] = None) -> None:
+    def enqueue_load(self, stream: Optional[Stream] = None) -> None:
         """Has a stream lay the next push into the GPU arrays, before what it is given later.
 
         Any thread may call it. While the stream is captured, it becomes part of the graph.
@@ -148,9 +148,9 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         --------
         >>> with barmap.StepInputs({"x": barmap.alloc(2, "f4")}) as inputs:
         ...     if inputs.push(x=np.array([1, 2], "f4")):
-        ...         inputs.load()
+        ...         inputs.enqueue_load()
         """
-        self._held.load(self._handle_of(stream))
+        self._held.enqueue_load(self._handle_of(stream))
 
     def release(self) -> None:
         self.host = {}
@@ -187,7 +187,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
     >>> tokens = barmap.alloc(3, "i8")
     >>> tokens.write(np.array([5, 6, 7], "i8"))
     >>> with barmap.StepOutputs({"tokens": tokens}) as outputs:
-    ...     outputs.store()
+    ...     outputs.enqueue_store()
     ...     if outputs.wait_for(60):
     ...         print(outputs.pop())
     {'tokens': array([5, 6, 7])}
@@ -201,20 +201,20 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         super().__init__(tensors, versions)
         self._nbytes = self._held.nbytes
 
-    def store(self, stream: Optional[Stream] = None) -> None:
+    def enqueue_store(self, stream: Optional[Stream] = None) -> None:
         """Has a stream publish what the GPU arrays hold, after what it was given before.
 
         Parameters
         ----------
         stream : optional
-            As that of `StepInputs.load`, which also lists the exceptions.
+            As that of `StepInputs.enqueue_load`, which also lists the exceptions.
 
         Examples
         --------
         >>> with barmap.StepOutputs({"x": barmap.alloc(2, "f4")}) as outputs:
-        ...     outputs.store()
+        ...     outputs.enqueue_store()
         """
-        self._held.store(self._handle_of(stream))
+        self._held.enqueue_store(self._handle_of(stream))
 
     def pop(self) -> Any:
         """Gets the results of the oldest step that has not been popped.

@@ -166,7 +166,7 @@ def step_inputs(tensors: Mapping[str, torch.Tensor], versions: SupportsIndex = 4
     """`barmap.StepInputs` of PyTorch's tensors, with tensors on the CPU to fill.
 
     ``host`` has tensors of the same dtypes, bfloat16 and 8-bit floats too, and ``push`` takes such
-    tensors, on the CPU, or NumPy arrays. ``load()`` is for the current stream, also while it is
+    tensors, on the CPU, or NumPy arrays. ``enqueue_load()`` is for the current stream, also while it is
     captured into a CUDA graph.
 
     Parameters
@@ -187,7 +187,7 @@ def step_inputs(tensors: Mapping[str, torch.Tensor], versions: SupportsIndex = 4
 
         inputs = barmap.torch.step_inputs({"positions": positions, "slots": slots})
         with torch.cuda.graph(graph):
-            inputs.load()
+            inputs.enqueue_load()
             logits = model(positions, slots)
         inputs.host["positions"][:n] = torch.tensor(lengths)
         inputs.push()
@@ -206,8 +206,8 @@ class TokenRing(StepOutputs):
         self._pop = self._held.pop_to
 
     def push(self) -> None:
-        """Has the current stream publish what the tensor holds: `barmap.StepOutputs.store`."""
-        self.store()
+        """Has the current stream publish what the tensor holds: `barmap.StepOutputs.enqueue_store`."""
+        self.enqueue_store()
 
     def pop(self) -> Any:
         """The oldest contents that have not been popped, as a tensor on the CPU, or None.

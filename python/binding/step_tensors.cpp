@@ -72,9 +72,9 @@ void held_steps<Steps>::launch(std::uintptr_t stream) {
     std::shared_ptr<Steps> const mine = std::move(here);
     auto* const handle = reinterpret_cast<void*>(stream);
     if constexpr (std::is_same_v<Steps, step_inputs>)
-        mine->load(handle);
+        mine->enqueue_load(handle);
     else
-        mine->store(handle);
+        mine->enqueue_store(handle);
 }
 
 template <class Steps>
@@ -246,11 +246,11 @@ nb::class_<Held> bind_either(nb::module_& module, char const* name, char const* 
 } // namespace
 
 void bind_steps(nb::module_& module) {
-    bind_either<held_inputs>(module, "StepInputs", "load")
+    bind_either<held_inputs>(module, "StepInputs", "enqueue_load")
         .def("describe", &held_inputs::describe, nb::arg("inputs"))
         .def("push", &held_inputs::push, nb::arg("arrays").none())
         .def("staging", &staging);
-    bind_either<held_steps<step_outputs>>(module, "StepOutputs", "store")
+    bind_either<held_steps<step_outputs>>(module, "StepOutputs", "enqueue_store")
         .def("pop", &pop_outputs, nb::arg("buffer"))
         .def("pop_to", &pop_to, nb::arg("address"), nb::arg("nbytes"));
 }

@@ -32,7 +32,7 @@ def test_arrays_that_are_refused_change_nothing(driver, tensors, change, error, 
                 call()
         assert not any(each.tobytes().strip(b"\0") for each in inputs.host.values())
         assert inputs.push(step(1))
-        inputs.load()
+        inputs.enqueue_load()
         expect(driver, tensors, step(1))
 
 
@@ -106,7 +106,7 @@ def test_versions_that_are_refused(kind):
 @pytest.mark.parametrize("kind", [barmap.StepInputs, barmap.StepOutputs])
 def test_streams_and_times_that_are_refused(kind):
     with kind({"x": barmap.alloc(1, "i4")}) as steps:
-        launch = steps.load if kind is barmap.StepInputs else steps.store
+        launch = steps.enqueue_load if kind is barmap.StepInputs else steps.enqueue_store
         with pytest.raises(TypeError, match="a str is not a stream"):
             launch("stream")
         for wrong, says in ((-1, "a time cannot be negative"), (float("nan"), "nan, which is no time")):

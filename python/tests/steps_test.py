@@ -80,17 +80,17 @@ def test_each_load_gets_what_was_pushed_for_it(driver, tensors, stream):
             assert (inputs.host[name].shape, inputs.host[name].dtype) == (shape, np.dtype(dtype))
         for seed in range(3):
             assert inputs.push(**step(seed))
-            inputs.load(stream)
+            inputs.enqueue_load(stream)
             expect(driver, tensors, step(seed))
         assert inputs.push(step(3)) and inputs.push(types.MappingProxyType(step(4)))
         assert not inputs.push(step(5)) and not inputs.wait_for(0) and not inputs.wait_for(0.02)
         expect(driver, tensors, step(2))
-        inputs.load(stream)
+        inputs.enqueue_load(stream)
         expect(driver, tensors, step(3))
         assert inputs.wait_for() and inputs.push()  # what was given when there was no version
-        inputs.load(types.SimpleNamespace(cuda_stream=stream))
+        inputs.enqueue_load(types.SimpleNamespace(cuda_stream=stream))
         expect(driver, tensors, step(4))
-        inputs.load()
+        inputs.enqueue_load()
         expect(driver, tensors, step(5))
         assert not inputs.failed
 
@@ -101,12 +101,12 @@ def test_what_host_holds_is_pushed(driver, tensors):
         for name, each in wanted.items():
             inputs.host[name][...] = each
         assert inputs.push()
-        inputs.load()
+        inputs.enqueue_load()
         expect(driver, tensors, wanted)
         wanted["odd"] = numbered(7, "u1", 50)
         wanted["scale"] = np.float32(4.5)
         assert inputs.push({"odd": wanted["odd"]}, scale=wanted["scale"])
-        inputs.load()
+        inputs.enqueue_load()
         wanted["scale"] = np.array(wanted["scale"])
         expect(driver, tensors, wanted)
         assert same(inputs.host["odd"], wanted["odd"])
@@ -115,7 +115,7 @@ def test_what_host_holds_is_pushed(driver, tensors):
 
 def test_a_load_may_come_before_its_push(driver, tensors):
     with barmap.StepInputs(tensors) as inputs:
-        inputs.load()
+        inputs.enqueue_load()
         pushing = threading.Timer(0.02, lambda: inputs.push(step(9)))
         pushing.start()
         expect(driver, tensors, step(9))
@@ -129,7 +129,7 @@ def test_each_pop_gets_what_a_store_has_published(driver, tensors, stream):
         for seed in range(5):
             for name, each in step(seed).items():
                 tensors[name].write(each.tobytes())
-            outputs.store(stream)
+            outputs.enqueue_store(stream)
             if seed < 3:
                 assert outputs.wait_for(60)
                 found.append(outputs.pop())
@@ -150,13 +150,13 @@ def test_results_in_an_event_loop(driver):
         await asyncio.sleep(0.03)
         assert not waiting.done()
         x.write(np.int32([7]))
-        outputs.store()
+        outputs.enqueue_store()
         first = await waiting
         cancelled = asyncio.ensure_future(outputs.get())
         await asyncio.sleep(0)
         cancelled.cancel()
         x.write(np.int32([8]))
-        outputs.store()
+        outputs.enqueue_store()
         return int(first["x"][0]), int((await outputs.get())["x"][0])
 
     with barmap.StepOutputs({"x": x}) as outputs:
@@ -171,8 +171,8 @@ def test_arrays_of_other_libraries(driver, memory):
     with barmap.StepInputs(arrays) as inputs, barmap.StepOutputs(arrays) as outputs:
         assert [each.dtype.str for each in inputs.host.values()] == ["<f4", "<i4", "|u1"]
         assert inputs.push(a=np.full(10, 0.5, "f4"), b=np.int32([1, 2, 3]), c=np.full(16, 9, "u1"))
-        inputs.load()
-        outputs.store()
+        inputs.enqueue_load()
+        outputs.enqueue_store()
         assert outputs.wait_for(60)
         found = outputs.pop()
         assert found["a"].tolist() == [0.5] * 10 and found["b"].tolist() == [1, 2, 3]
@@ -215,13 +215,13 @@ def test_the_current_stream_is_that_of_the_arrays_library(driver, stream, monkey
     for library, wanted in (("torch", "torch's"), ("cupy", "cupy")):
         with barmap.StepInputs({"x": of(library), "y": array}) as inputs:
             assert inputs.push(x=np.int32([5]))
-            inputs.load()
+            inputs.enqueue_load()
             driver("cuStreamSynchronize", ctypes.c_void_p(stream))
-            inputs.load(stream) if inputs.push() else None
+            inputs.enqueue_load(stream) if inputs.push() else None
             assert asked.pop() == wanted and not asked
     with barmap.StepInputs({"x": of("torch"), "y": of("cupy")}) as inputs:
         with pytest.raises(TypeError, match="of PyTorch and of CuPy: give the stream"):
-            inputs.load()
+            inputs.enqueue_load()
 
 
 @pytest.mark.parametrize("kind", [barmap.StepInputs, barmap.StepOutputs])
@@ -233,9 +233,9 @@ def test_what_is_released_refuses_every_call(kind):
     calls = [lambda: steps.wait_for(0), steps.wait_for, lambda: steps.failed, steps.__enter__]
     if kind is barmap.StepInputs:
         assert steps.host == {}
-        calls += [steps.push, lambda: steps.push(x=np.int32([1])), steps.load, lambda: steps.load(0)]
+        calls += [steps.push, lambda: steps.push(x=np.int32([1])), steps.enqueue_load, lambda: steps.enqueue_load(0)]
     else:
-        calls += [steps.pop, steps.store, lambda: asyncio.run(steps.get())]
+        calls += [steps.pop, steps.enqueue_store, lambda: asyncio.run(steps.get())]
     for call in calls:
         with pytest.raises(ValueError, match=f"^this {kind.__name__} is released$"):
             call()
@@ -290,7 +290,7 @@ def test_other_threads_run_while_one_waits():
             while not order:
                 pass
             order.append("stores")
-            outputs.store()
+            outputs.enqueue_store()
 
         run_threads(wait, store)
     assert order == ["waits", "stores", "woke"]
@@ -303,7 +303,7 @@ def test_waiting_for_lost_results_ends():
         with pytest.raises(barmap.Error, match="a store has given up"):
             asyncio.run(outputs.get())
         outputs._held = real
-        outputs.store()
+        outputs.enqueue_store()
         assert outputs.wait_for(60)
         outputs._held = types.SimpleNamespace(failed=True, pop=real.pop, offsets=real.offsets)
         assert asyncio.run(outputs.get())["x"].shape == (1,)
@@ -314,9 +314,9 @@ def test_steps_leave_nothing_behind(no_leak):
     for _ in range(20):
         inputs = barmap.StepInputs({"x": barmap.alloc(1, "i4")})
         assert inputs.push(x=np.int32([1]))
-        inputs.load()
+        inputs.enqueue_load()
         outputs = barmap.StepOutputs({"x": barmap.alloc(1, "i4")})
-        outputs.store()
+        outputs.enqueue_store()
         assert outputs.wait_for(60) and outputs.pop()
         outputs.release()
 
@@ -329,7 +329,7 @@ def test_a_forked_child_is_refused():
     def child():
         nonlocal outputs
         expect_refused(
-            inputs.push, lambda: inputs.push(x=np.int32([1])), inputs.load, outputs.store, outputs.pop,
+            inputs.push, lambda: inputs.push(x=np.int32([1])), inputs.enqueue_load, outputs.enqueue_store, outputs.pop,
             lambda: inputs.wait_for(0), lambda: outputs.wait_for(0), lambda: inputs.failed,
             lambda: barmap.StepInputs(x),
         )

@@ -56,22 +56,22 @@ def test_inputs_have_tensors_to_fill(of_torch, stream, tensors):
             ("torch.int64", (3,)), ("torch.bfloat16", (2, 2))]
         inputs.host["tokens"][:] = [4, 5, 6]
         assert inputs.push()
-        inputs.load()  # on the current stream
+        inputs.enqueue_load()  # on the current stream
         stream.synchronize()
         assert np.frombuffer(tensors["tokens"].memory.read(), "i8").tolist() == [4, 5, 6]
         scale = Tensor(raw([[1, 2], [3, 4]]), "torch.bfloat16")
         assert inputs.push({"tokens": Tensor(np.int64([7, 8, 9]))}, scale=scale)
         assert inputs.push(tokens=np.int64([1, 2, 3]))
         assert not inputs.push(tokens=Tensor(np.int64([0, 0, 1])))
-        inputs.load()
+        inputs.enqueue_load()
         stream.synchronize()
         assert np.frombuffer(tensors["tokens"].memory.read(), "i8").tolist() == [7, 8, 9]
         assert tensors["scale"].memory.read() == scale.array.tobytes()
-        inputs.load()
+        inputs.enqueue_load()
         stream.synchronize()
         assert np.frombuffer(tensors["tokens"].memory.read(), "i8").tolist() == [1, 2, 3]
         assert inputs.push()
-        inputs.load()
+        inputs.enqueue_load()
         stream.synchronize()
         assert np.frombuffer(tensors["tokens"].memory.read(), "i8").tolist() == [0, 0, 1]
 

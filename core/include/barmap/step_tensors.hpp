@@ -31,16 +31,17 @@ struct step_tensor {
 /// Tensors that the CPU fills for each step.
 ///
 ///     barmap::step_inputs inputs(gpu, tensors);           // where the model's kernels read them
-///     inputs.load(stream);                                // before them; once, if captured
+///     inputs.enqueue_load(stream);                        // before them; once, if captured
 ///     ...
 ///     std::memcpy(inputs.staging(0).data(), positions, sizeof positions);
 ///     if (inputs.try_push())                              // then launch the step, or before
 ///         cudaGraphLaunch(graph, stream);
 ///
-/// A push stores its bytes in a slot of GPU memory, and a load() copies them from there into the
-/// tensors, so that no step reads the inputs of a later one. Loads and pushes pair up in order. On
-/// the GPU, a load waits for its push for at most 10 seconds; if none comes, the tensors stay as
-/// they were, later work of the stream continues, and failed() returns true.
+/// A push stores its bytes in a slot of GPU memory, and a load, which enqueue_load() gives to a
+/// stream, copies them from there into the tensors, so that no step reads the inputs of a later
+/// one. Loads and pushes pair up in order. On the GPU, a load waits for its push for at most 10
+/// seconds; if none comes, the tensors stay as they were, later work of the stream continues, and
+/// failed() returns true.
 ///
 /// Not movable. After fork() the child may only destroy it. Destroy it when no stream and no graph
 /// uses it any more.
@@ -70,7 +71,7 @@ public:
     /// @param stream of this GPU's context that was current when the object was made, or else of
     ///        its primary context; null: the default stream of that context
     /// @throws error what CUDA reports
-    void load(void* stream) const;
+    void enqueue_load(void* stream) const;
 
     /// Whether a load has given up waiting. Pushes and loads may not pair up any more: make a new
     /// object.
@@ -83,7 +84,7 @@ private:
 /// Tensors whose contents the CPU gets after each step: the tokens that a sampler has chosen.
 ///
 ///     barmap::step_outputs tokens(gpu, tensors);
-///     tokens.store(stream);                               // after the sampler; once, if captured
+///     tokens.enqueue_store(stream);                       // after the sampler; once, if captured
 ///     ...
 ///     if (tokens.wait_for(std::chrono::milliseconds(50)) && tokens.try_pop())
 ///         use(tokens.staging(0));
@@ -100,8 +101,8 @@ public:
 
     /// Makes a stream publish the contents of the tensors, with a kernel of one block, after its
     /// earlier work.
-    /// @throws error as step_inputs::load()
-    void store(void* stream) const;
+    /// @throws error as step_inputs::enqueue_load()
+    void enqueue_store(void* stream) const;
 
     /// Copies the results of the oldest step that was not popped to the staging bytes. @return
     /// whether there is one

@@ -191,7 +191,7 @@ bool step_inputs::try_push() noexcept {
 bool step_inputs::wait_for(std::chrono::nanoseconds at_most) noexcept {
     return state_->to_gpu->wait_for(at_most);
 }
-void step_inputs::load(void* stream) const {
+void step_inputs::enqueue_load(void* stream) const {
     state_->launch(state_->to_gpu->handle(), stream);
 }
 bool step_inputs::failed() const noexcept {
@@ -205,7 +205,7 @@ step_outputs::step_outputs(device const& gpu, std::span<step_tensor const> tenso
 }
 step_outputs::~step_outputs() = default;
 
-void step_outputs::store(void* stream) const {
+void step_outputs::enqueue_store(void* stream) const {
     state_->launch(state_->to_cpu->handle(), stream);
 }
 bool step_outputs::try_pop() noexcept {

@@ -175,7 +175,7 @@ struct objects {
         ASSERT_EQ(log.lost(), 3u);
         std::ranges::copy(pattern(20, 7), inputs.staging(0).data());
         ASSERT_TRUE(inputs.try_push());
-        outputs.store(nullptr);
+        outputs.enqueue_store(nullptr);
     }
 
     [[nodiscard]] answers ask() {

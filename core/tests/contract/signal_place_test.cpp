@@ -133,8 +133,8 @@ TEST_P(signal_devices_test, steps_are_of_the_gpu_that_has_their_tensors) {
         CUstream stream = nullptr;
         ASSERT_EQ(cu().stream_create(&stream, 0), cuda::success);
         the_machine().use(1);
-        inputs.load(stream);
-        outputs.store(stream);
+        inputs.enqueue_load(stream);
+        outputs.enqueue_store(stream);
         ASSERT_TRUE(outputs.wait_for(60s) && outputs.try_pop());
         EXPECT_EQ(std::memcmp(outputs.staging(0).data(), &sent, sizeof sent), 0);
         EXPECT_EQ(cu().stream_synchronize(stream), cuda::success);

@@ -84,7 +84,7 @@ TEST_P(step_test, each_load_gets_what_was_pushed_for_it) {
         };
         for (unsigned step = 0; step < 5; ++step) {
             push(step);
-            inputs.load(stream_);
+            inputs.enqueue_load(stream_);
             expect(step);
         }
         push(5);
@@ -92,11 +92,11 @@ TEST_P(step_test, each_load_gets_what_was_pushed_for_it) {
         EXPECT_FALSE(inputs.try_push()) << "no version is free";
         EXPECT_FALSE(inputs.wait_for(1ms));
         expect(4);
-        inputs.load(stream_);
+        inputs.enqueue_load(stream_);
         expect(5);
-        inputs.load(stream_);
+        inputs.enqueue_load(stream_);
         expect(6);
-        inputs.load(stream_); // before its push
+        inputs.enqueue_load(stream_); // before its push
         push(7);
         expect(7);
         EXPECT_FALSE(inputs.failed());
@@ -129,12 +129,12 @@ TEST_P(step_test, each_pop_gets_what_a_store_has_published) {
         };
         for (unsigned step = 0; step < 5; ++step) {
             set(step);
-            outputs.store(stream_);
+            outputs.enqueue_store(stream_);
             expect(step);
         }
         for (unsigned step = 5; step < 7; ++step) {
             set(step);
-            outputs.store(stream_);
+            outputs.enqueue_store(stream_);
         }
         expect(5);
         expect(6);
@@ -212,8 +212,10 @@ TEST_P(step_test, steps_may_outlive_their_context) {
         ASSERT_EQ(cu().ctx_set_current(own), cuda::success);
         EXPECT_TRUE(inputs.try_push()) << "O42";
         EXPECT_FALSE(outputs.try_pop() || inputs.failed() || outputs.failed());
-        EXPECT_EQ(refusal_of([&] { inputs.load(stream_); }).code.category(), cuda_category());
-        EXPECT_EQ(refusal_of([&] { outputs.store(stream_); }).code.category(), cuda_category());
+        EXPECT_EQ(refusal_of([&] { inputs.enqueue_load(stream_); }).code.category(),
+                  cuda_category());
+        EXPECT_EQ(refusal_of([&] { outputs.enqueue_store(stream_); }).code.category(),
+                  cuda_category());
     }
     EXPECT_EQ(the_machine().held(), before);
 }
