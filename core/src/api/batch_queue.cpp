@@ -158,7 +158,7 @@ bool batch_queue_state::is_busy() {
     return false;
 }
 
-void batch_queue_state::let_go() {
+void batch_queue_state::release() {
     std::lock_guard const hold(lock_);
     for (started& each : all_) {
         if (!each.worker)
@@ -174,7 +174,7 @@ void batch_queue_state::let_go() {
     current_ = short_ = {};
     count_.store(0, std::memory_order_release);
     for (std::unique_ptr<engine_slot> const& slot : slots)
-        slot->let_go();
+        slot->release();
 }
 
 namespace {

@@ -68,8 +68,8 @@ struct batch_queue_state final : checkpoint::survivor {
                                          engine::ticket number) const noexcept;
 
     [[nodiscard]] bool is_busy() override;
-    void let_go() override;
-    void bring_back() override {} // the next submission starts an engine
+    void release() override;
+    void restore() override {} // the next submission starts an engine
 
     os::seldom looks{checkpoint::shortest}; ///< limits checks for a former CUDA
     std::shared_ptr<device_state> const device;

@@ -23,8 +23,8 @@ struct pin_state final : checkpoint::survivor {
     engine_reach engines;                       ///< the copy engines that reach the memory
 
     void expect_restorable(bool is_overtaken) const override;
-    void let_go() override;
-    void bring_back() override;
+    void release() override;
+    void restore() override;
 
     /// How to copy through mappings with this kind of caching. @throws error
     [[nodiscard]] copy_plan plan(cache_kind kind) const;
@@ -43,8 +43,8 @@ private:
 
 struct mapping_state final : checkpoint::survivor {
     void expect_restorable(bool is_overtaken) const override;
-    void let_go() override;
-    void bring_back() override;
+    void release() override;
+    void restore() override;
 
     std::shared_ptr<pin_state const> pin;
     std::unique_ptr<backend::mapped> mapped;

@@ -58,13 +58,13 @@ void pin_state::expect_restorable(bool is_overtaken) const {
         refuse(*this, "memory that has been freed", "destroy the pin");
 }
 
-void pin_state::let_go() {
-    engines.let_go();
+void pin_state::release() {
+    engines.release();
     if (!obstacle_to_return().what)
         pinned.reset();
 }
 
-void pin_state::bring_back() {
+void pin_state::restore() {
     if (pinned)
         return;
     cuda::memory const found = describe_again(*this);
@@ -83,7 +83,7 @@ void mapping_state::expect_restorable(bool /*is_overtaken*/) const {
                "mapping");
 }
 
-void mapping_state::let_go() {
+void mapping_state::release() {
     if (!pin || pin->obstacle_to_return().what || (mapped && !mapped->addresses()))
         return;
     if (mapped)
@@ -101,7 +101,7 @@ void mapping_state::expect_addresses() const {
                     "other memory of this process took them: destroy the mapping");
 }
 
-void mapping_state::bring_back() {
+void mapping_state::restore() {
     if (!addresses)
         return;
     expect_addresses();

@@ -215,7 +215,7 @@ void let_all_go(process_state& all) {
     std::exception_ptr first_failure;
     for (auto each = all.survivors.rbegin(); each != all.survivors.rend(); ++each) {
         try {
-            (*each)->let_go();
+            (*each)->release();
         } catch (std::exception const&) {
             if (!first_failure)
                 first_failure = std::current_exception();
@@ -229,7 +229,7 @@ void let_all_go(process_state& all) {
 void bring_all_back(process_state& all) {
     try {
         for (survivor* each : all.survivors)
-            each->bring_back();
+            each->restore();
     } catch (std::exception const&) {
         auto const failure = std::current_exception();
         try {

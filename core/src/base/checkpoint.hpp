@@ -22,7 +22,7 @@ public:
     survivor(survivor const&) = delete;
     survivor& operator=(survivor const&) = delete;
 
-    /// Checks that bring_back() can restore it. @throws error errc::unsupported_operation
+    /// Checks that restore() can restore it. @throws error errc::unsupported_operation
     /// @param is_overtaken CUDA has been restored already; resources outside CUDA are unchanged
     virtual void expect_restorable(bool /*is_overtaken*/) const {}
     /// Whether its copies are in flight.
@@ -30,9 +30,9 @@ public:
     /// Whether CUDA was restored since, in a process that was not prepared. Called at any time.
     [[nodiscard]] virtual bool is_overtaken() { return false; }
     /// Releases its driver resources, except its addresses. Idempotent. @throws error
-    virtual void let_go() = 0;
+    virtual void release() = 0;
     /// Restores it. Callable again after a failure, or if nothing is missing. @throws error
-    virtual void bring_back() = 0;
+    virtual void restore() = 0;
 
 protected:
     ~survivor();

@@ -144,17 +144,17 @@ bool device_state::is_overtaken() {
     return false;
 }
 
-void device_state::let_go() {
-    pinned.let_go();
+void device_state::release() {
+    pinned.release();
     for (std::unique_ptr<engine_slot> const& each : engines)
-        each->let_go();
+        each->release();
     for (std::unique_ptr<backend_slot> const& each : slots)
-        each->let_go();
+        each->release();
 }
 
-void device_state::bring_back() {
+void device_state::restore() {
     for (std::unique_ptr<backend_slot> const& each : slots)
-        each->bring_back();
+        each->restore();
     std::lock_guard const hold(names_lock_);
     names_ = names_now();
 }

@@ -59,8 +59,8 @@ struct device_state final : checkpoint::survivor {
     [[nodiscard]] checkpoint::pass enter(std::string_view operation, look when);
 
     [[nodiscard]] bool is_overtaken() override;
-    void let_go() override;
-    void bring_back() override;
+    void release() override;
+    void restore() override;
 
     backend::gpu const gpu;
     os::process_id const owner = os::this_process();

@@ -106,16 +106,16 @@ void backend_slot::expect_usable(memory_kind kind) {
                             each.reason);
 }
 
-void backend_slot::let_go() {
+void backend_slot::release() {
     scratch_.reset();
     instance_ = entry_.make(gpu_);
 }
 
-void backend_slot::bring_back() {
+void backend_slot::restore() {
     if (!is_started_ || report_.state != backend_state::usable || scratch_)
         return;
     named([&] {
-        let_go();
+        release();
         instance_->start();
         auto scratch = std::make_unique<backend::scratch>(*instance_, gpu_);
         backend::self_test(scratch->device(), scratch->address(), scratch->bytes());

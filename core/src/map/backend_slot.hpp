@@ -43,9 +43,9 @@ public:
     void expect_usable(memory_kind kind);
 
     /// Ends the backend, but not what has been found out about it. Nothing is pinned by it.
-    void let_go();
+    void release();
     /// Starts and tests it again, if it was usable. @throws error
-    void bring_back();
+    void restore();
 
     /// @pre usable()
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }

@@ -40,7 +40,7 @@ public:
     void remove(std::byte const* own) noexcept;
 
     /// Releases what engines reach.
-    void let_go() {
+    void release() {
         std::lock_guard const hold(lock_);
         ranges_.clear();
     }

@@ -22,11 +22,11 @@ public:
 
     /// Records what the memory is, or has become, for engines that support no RM objects and for
     /// memory without them. Engines then do not reach other memory that takes its place after it is
-    /// freed. Call it before the first find(), or the first after let_go().
+    /// freed. Call it before the first find(), or the first after release().
     void describe(cuda::memory const& memory, std::vector<rm::held_object> held, owner whose);
 
     /// Ends the access of all engines.
-    void let_go() {
+    void release() {
         std::lock_guard const hold(lock_);
         reached_.clear();
     }

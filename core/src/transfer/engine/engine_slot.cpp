@@ -111,7 +111,7 @@ void engine_slot::give_up(std::shared_ptr<engine::worker> const& failed, std::st
                            "driver's version and the output of dmesg";
 }
 
-void engine_slot::let_go() {
+void engine_slot::release() {
     std::lock_guard const hold(lock_);
     if (worker_ && !worker_->engine().close())
         throw error(errc::backend_broken, "stop a copy engine", std::string(name()),

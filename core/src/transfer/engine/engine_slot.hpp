@@ -50,7 +50,7 @@ public:
 
     /// Stops the engine at work and releases its memory; the next use starts another.
     /// @pre nobody else holds the engine. @throws error errc::backend_broken if it does not stop
-    void let_go();
+    void release();
 
     void count(std::size_t bytes) noexcept {
         copies_.fetch_add(1, std::memory_order_relaxed);

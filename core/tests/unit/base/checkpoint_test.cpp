@@ -56,8 +56,8 @@ struct slow_survivor final : survivor {
         begun_.set_value();
         may_end_.wait();
     }
-    void let_go() override {}
-    void bring_back() override {}
+    void release() override {}
+    void restore() override {}
 
 private:
     std::promise<void>& begun_;
