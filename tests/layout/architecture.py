@@ -347,6 +347,42 @@ def choices_outside_policy(root: Path) -> list[str]:
                  keep_strings=False, what="a number of its own")
 
 
+# Members of the handles that use nothing which a checkpoint takes away: they tell what the process remembers.
+WITHOUT_PASS = {
+    "batch_queue": {"queue_of"},
+    "device": {"count", "current_ordinal", "ordinal", "name", "pci_address", "driver_version", "simulated",
+               "started_backends", "started_engines"},
+    "host_buffer": {"data", "size", "gpu_address"},
+    "mapping": {"data", "size", "kind", "backend", "window", "store_routine", "load_routine", "window_by", "use_copy_routine"},
+    "pin": {"gpu_address", "size", "memory", "backend"},
+}
+_FUNCTION = re.compile(r"^(?!namespace|struct|class|enum|union|using|static_assert|#)(?:[\w:<>,&*\[\] ]+?[ &*])?"
+                       r"((?:\w+::)*~?\w+)\((?:[^;{}]|\{\})*?\)[^;{}]*?(?:try )?\{(.*?)^\}", re.M | re.S)
+
+
+def calls_without_a_pass(root: Path) -> list[str]:
+    """A member of a handle holds a checkpoint::pass, or calls what does: else a checkpoint takes away what it uses."""
+    functions = []
+    for path in sources(root / "core/src/api"):
+        code = re.sub(r"\{\s*\}$", ";", without_comments(path.read_text(), keep_strings=False), flags=re.M)
+        functions += [(path, *match[1].rpartition("::")[::2], match[2]) for match in _FUNCTION.finditer(code)]
+
+    def enters(body: str, by: set[str]) -> bool:
+        return re.search(rf"\bcheckpoint::pass\b|(?<!\w)(?<!barmap::)(?:{'|'.join(by)})\(", body) is not None
+
+    entering = {"enter"}
+    while new := {name for _, owner, name, body in functions
+                  if owner not in WITHOUT_PASS and enters(body, entering)} - entering:
+        entering |= new
+    found = []
+    for path, owner, name, body in functions:
+        exempt = WITHOUT_PASS.get(owner, {name}) | {owner, f"~{owner}"}
+        calls_its_like = re.match(rf"\s*return {re.escape(name)}\(", body)
+        if name not in exempt and not calls_its_like and not enters(body, entering):
+            found.append(f"{path.relative_to(root)}: {owner}::{name} holds no pass")
+    return found
+
+
 def actions_by_tag(root: Path) -> list[str]:
     """A workflow names the commit of another project's action, which a tag may leave."""
     return [f"{path.relative_to(root)}:{number}: {line.strip()}"
@@ -406,5 +442,6 @@ RULES = (
     gpu_0_for_the_current_one,
     threads_that_take_signals,
     choices_outside_policy,
+    calls_without_a_pass,
     actions_by_tag,
 )

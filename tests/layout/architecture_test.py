@@ -194,6 +194,12 @@ PLANTED = {
         "core/src/transfer/engine/spin.cpp": LICENCE + "bool a = bytes <= 32 * kib;\n",
         "inference/preload/judgement.cpp": LICENCE + "if (pieces.size() > 64) return a;\n",
     },
+    "calls_without_a_pass": {
+        "core/src/api/pin.cpp": LICENCE + "mapping pin::map() const {\n    return mapping(map_as(state_));\n}\n",
+        "core/src/api/device.cpp": LICENCE + "void look(int a) {\n    checkpoint::pass const here(a);\n}\n\n"
+                                   "int device::ordinal() const {\n    return 0;\n}\n\nvoid device::open() {\n    look(1);\n}\n\n"
+                                   "bar1_info device::bar1(int a = {}) const try {\n    return state_->bar1();\n}\n",
+    },
     "names_that_say_nothing": {
         "core/src/utils/fd.cpp": LICENCE,
         "tests/common.hpp": LICENCE,
