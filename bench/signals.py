@@ -20,7 +20,7 @@ import numpy as np
 
 KERNELS = """
 #include <barmap/gpu/ring.cuh>
-#include <barmap/gpu/signal.cuh>
+#include <barmap/gpu/counter.cuh>
 using namespace barmap::gpu;
 const word patience = 20000000000; // ns
 

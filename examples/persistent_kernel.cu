@@ -4,9 +4,9 @@
 //
 //     nvcc -std=c++20 -o persistent_kernel persistent_kernel.cu $(pkg-config --cflags --libs barmap)
 #include <barmap/barmap.hpp>
+#include <barmap/gpu/counter.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/rpc.cuh>
-#include <barmap/gpu/signal.cuh>
 
 #include <chrono>
 #include <cstdio>

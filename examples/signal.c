@@ -4,7 +4,8 @@
 //     cc -std=c11 signal.c $(pkg-config --cflags --libs barmap) -o signal
 //
 // Runs without a GPU as well: BARMAP_SIM=1 ./signal
-#include <barmap/signal.h>
+#include <barmap/counter.h>
+#include <barmap/ring.h>
 
 #include <stdio.h>
 

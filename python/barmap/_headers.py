@@ -28,7 +28,7 @@ def include_dir() -> str:
     --------
     >>> import os
     >>> sorted(os.listdir(os.path.join(barmap.include_dir(), "barmap", "gpu")))
-    ['log.cuh', 'ring.cuh', 'rpc.cuh', 'signal.cuh', 'slots.cuh', 'status.cuh',
+    ['counter.cuh', 'log.cuh', 'ring.cuh', 'rpc.cuh', 'slots.cuh', 'status.cuh',
      'step.cuh', 'warp_ring.cuh', 'words.cuh']
     """
     # Of an installed package; of one that is used where its sources are.

@@ -142,7 +142,7 @@ class EitherCounter(HeldWithHandle[Counter]):
 class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     """A 64-bit number that the CPU advances, and GPU code and streams wait for.
 
-    Kernels take `handle` as a ``barmap::gpu::counter_to_gpu`` of ``barmap/gpu/signal.cuh``;
+    Kernels take `handle` as a ``barmap::gpu::counter_to_gpu`` of ``barmap/gpu/counter.cuh``;
     docs/rings.md has the rules.
 
     It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`.

@@ -6,7 +6,7 @@
 #include "own_memory.hpp"
 
 #include <barmap/arena.hpp>
-#include <barmap/signal.hpp>
+#include <barmap/counter.hpp>
 
 #include <nanobind/stl/optional.h>
 

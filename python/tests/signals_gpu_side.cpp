@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The GPU's side of counters, which a CPU thread runs in the place of a kernel.
-#include <barmap/gpu/signal.cuh>
+#include <barmap/gpu/counter.cuh>
 
 namespace gpu = barmap::gpu;
 

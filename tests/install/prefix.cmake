@@ -30,7 +30,8 @@ set(expected
   ${LIBDIR}/cmake/barmap/barmapTargets.cmake
   ${LIBDIR}/pkgconfig/barmap.pc
   share/man/man3/barmap.3 share/man/man3/barmap_device_create.3 share/man/man3/barmap_pin_create.3
-  share/man/man3/barmap-signal.3 share/man/man3/barmap_ring_to_gpu_push.3)
+  share/man/man3/barmap-signal.3 share/man/man3/barmap_ring_to_gpu_push.3 share/man/man3/barmap_host_buffer_create.3
+  share/man/man3/barmap_checkpoint_prepare.3)
 set(dropins ${LIBDIR}/barmap-dropins)
 if(PRELOAD)
   list(APPEND expected ${LIBDIR}/libbarmap-memcpy.so)

@@ -129,7 +129,7 @@ STEP_KERNELS = "".join(
     for number, name in enumerate(STEPS))
 
 KERNEL = "#define KERNEL __global__\n"
-INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("log", "ring", "rpc", "signal"))
+INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("log", "ring", "rpc", "counter"))
 WARP_INCLUDES = INCLUDES + "#include <barmap/gpu/warp_ring.cuh>\n"
 
 # Of PTX: neither a kernel's parameters nor what one thread or block keeps.

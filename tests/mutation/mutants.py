@@ -17,7 +17,7 @@ from mutant import Mutant
 # All code of ours but the programs.
 FOLDERS = ("core/src", *rooms.GROUND, *rooms.LIBRARIES, "core/include/barmap", *rooms.EXTENSION)
 # Folders and files that are tried unless others are named. What else is public rebuilds nearly everything.
-SIGNALS = ("arena", "byte_ring", "ring", "rpc", "shared_signal", "signal", "signal_words", "slots", "step_tensors")
+SIGNALS = ("arena", "byte_ring", "ring", "rpc", "counter", "shared_signal", "signal_words", "slots", "step_tensors")
 USUAL = ("core/src", *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION, "core/include/barmap/gpu", *(f"core/include/barmap/{name}.hpp" for name in SIGNALS))
 SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 # Compiled for other processors only.

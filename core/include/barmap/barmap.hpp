@@ -3,10 +3,11 @@
 #pragma once
 
 #include <barmap/arena.hpp>
+#include <barmap/batch_queue.hpp>
 #include <barmap/byte_ring.hpp>
 #include <barmap/checkpoint.hpp>
 #include <barmap/copy.hpp>
-#include <barmap/batch_queue.hpp>
+#include <barmap/counter.hpp>
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>
@@ -16,7 +17,6 @@
 #include <barmap/report.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
-#include <barmap/signal.hpp>
 #include <barmap/step_tensors.hpp>
 #include <barmap/unheld_batches.hpp>
 #include <barmap/version.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/byte_ring.hpp>
-#include <barmap/signal.h>
-#include <barmap/signal.hpp>
+#include <barmap/counter.h>
+#include <barmap/counter.hpp>
+#include <barmap/ring.h>
 #include <barmap/waits.hpp>
 
 #include "c/c_boundary.hpp"

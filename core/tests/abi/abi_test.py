@@ -41,7 +41,6 @@ def library(folder, header, script):
     """A library without anything in its functions, but with the same interface."""
     (folder / "barmap").mkdir(exist_ok=True)
     (folder / "barmap/barmap.h").write_text(header)
-    (folder / "barmap/status.h").touch()  # what barmap.h includes is in the text
     source, enumerations = definitions(header)
     (folder / "c_interface.c").write_text("#include <barmap/barmap.h>\n" + source)
     shown = "".join(f"{each}; " for each in enumerations)
@@ -56,7 +55,8 @@ def library(folder, header, script):
 
 def header():
     """All C headers, as one: the first is barmap.h, which the others extend."""
-    return "".join(each.read_text() for each in sorted((Path(INCLUDE) / "barmap").glob("*.h")))
+    headers = sorted((Path(INCLUDE) / "barmap").glob("*.h"), key=lambda each: (each.name != "barmap.h", each.name))
+    return "".join(re.sub(r"#include <barmap/\w+\.h>\n", "", each.read_text()) for each in headers)
 
 
 def write():

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Both sides: the CPU's through the C interface, and the code of kernels, run by a thread that
 // finds GPU memory by a mapping of the addresses in the handles.
+#include <barmap/counter.h>
+#include <barmap/gpu/counter.cuh>
 #include <barmap/gpu/ring.cuh>
-#include <barmap/gpu/signal.cuh>
-#include <barmap/signal.h>
+#include <barmap/ring.h>
 
 #include <atomic>
 #include <cstdio>

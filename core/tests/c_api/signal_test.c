@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rings and counters through the C interface, on a simulated GPU: what the CPU's
 // side of them does, the order of streams, and each refusal with its sentence.
-#include <barmap/signal.h>
+#include <barmap/counter.h>
+#include <barmap/ring.h>
 
 #include "check.h"
 

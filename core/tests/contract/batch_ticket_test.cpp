@@ -112,9 +112,8 @@ TEST(unheld_batches_test, keep_what_is_theirs_until_they_have_ended) {
     EXPECT_NO_THROW(unheld.expect_none_failed(p.queue, ended));
     gated_stream held_up;
     held_up.close();
-    open_stream const open;
     unheld.leave(p.queue.submit(p.pieces(3, 100), after{held_up.get()}, then{held_up.get()}), 1);
-    batch_ticket const second = p.queue.submit(p.pieces(5, 100), after{open.get()}, then{});
+    batch_ticket const second = p.queue.submit(turned(p.pieces(5, 100)));
     unheld.leave(second, 2);
     p.expect_done(second);
     unheld.expect_none_failed(p.queue, ended);

@@ -6,8 +6,8 @@
 #include "shared/in_child.hpp"
 
 #include <barmap/checkpoint.hpp>
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <functional>
 #include <string_view>

@@ -5,9 +5,9 @@
 #include "fake/gdrdrv_driver.hpp"
 
 #include <barmap/checkpoint.hpp>
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
-#include <barmap/signal.hpp>
 #include <barmap/step_tensors.hpp>
 
 #include <map>

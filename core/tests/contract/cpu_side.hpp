@@ -5,8 +5,8 @@
 #include "shared/peer.hpp"
 
 #include <algorithm>
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -4,8 +4,8 @@
 #include "shared/changed_calls.hpp"
 #include "shared/rounds.hpp"
 
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <cstdint>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "cuda/stream_gpu.hpp"
 #include "shared/in_child.hpp"
 
-#include <barmap/signal.hpp>
+#include <barmap/counter.hpp>
 #include <barmap/step_tensors.hpp>
 
 #include <atomic>

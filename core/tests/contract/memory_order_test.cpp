@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include <barmap/gpu/counter.cuh>
 #include <barmap/gpu/rpc.cuh>
-#include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
-#include <barmap/signal.hpp>
 
 #include <array>
 #include <gtest/gtest.h>

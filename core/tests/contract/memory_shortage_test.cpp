@@ -7,8 +7,8 @@
 #include "shared/in_child.hpp"
 
 #include <barmap/barmap.h>
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <chrono>
 #include <thread>

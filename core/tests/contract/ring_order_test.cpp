@@ -2,10 +2,10 @@
 #include "access_trace.hpp"
 #include "contract/machine.hpp"
 
+#include <barmap/counter.hpp>
+#include <barmap/ring.h>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
-#include <barmap/signal.h>
-#include <barmap/signal.hpp>
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 #include "contract/ways_that_share.hpp"
 #include "system/fd.hpp"
 
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/numbered.hpp"
 
+#include <barmap/counter.hpp>
 #include <barmap/rpc.hpp>
-#include <barmap/signal.hpp>
 #include <barmap/step_tensors.hpp>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/cpu_side.hpp"
 
-#include <barmap/signal.hpp>
+#include <barmap/counter.hpp>
 
 #include <array>
 #include <atomic>

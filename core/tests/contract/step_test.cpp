@@ -184,8 +184,8 @@ TEST_P(step_test, steps_run_and_end_in_the_context_that_they_were_made_in) {
     for (CUstream const stream : {stream_, CUstream{}}) {
         std::memcpy(inputs->staging(0).data(), content(8, stream ? 1 : 2).data(), 8);
         ASSERT_TRUE(inputs->try_push());
-        inputs->load(stream);
-        outputs->store(stream);
+        inputs->enqueue_load(stream);
+        outputs->enqueue_store(stream);
         ASSERT_TRUE(outputs->wait_for(60s) && outputs->try_pop());
         EXPECT_TRUE(std::ranges::equal(outputs->staging(0), inputs->staging(0)));
     }

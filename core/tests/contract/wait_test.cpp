@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <barmap/gpu/counter.cuh>
 #include <barmap/gpu/rpc.cuh>
-#include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
 #include <algorithm>

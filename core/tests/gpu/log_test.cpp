@@ -3,8 +3,8 @@
 #include "shared/peer.hpp"
 #include "test_kernels.hpp"
 
+#include <barmap/counter.hpp>
 #include <barmap/log.hpp>
-#include <barmap/signal.hpp>
 
 #include <algorithm>
 #include <array>

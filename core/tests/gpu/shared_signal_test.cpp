@@ -4,8 +4,8 @@
 #include "system/fd.hpp"
 #include "test_kernels.hpp"
 
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <algorithm>
 #include <chrono>

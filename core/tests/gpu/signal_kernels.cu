@@ -2,9 +2,9 @@
 // The kernels of signal_test, as packaging/make_ptx.cmake compiles them.
 #include "signal_messages.hpp"
 
+#include <barmap/gpu/counter.cuh>
 #include <barmap/gpu/log.cuh>
 #include <barmap/gpu/ring.cuh>
-#include <barmap/gpu/signal.cuh>
 
 using barmap::gpu_test::is_whole;
 using barmap::gpu_test::reading;

@@ -3,8 +3,8 @@
 #include "signal_messages.hpp"
 #include "test_kernels.hpp"
 
+#include <barmap/counter.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/signal.hpp>
 
 #include <algorithm>
 #include <array>

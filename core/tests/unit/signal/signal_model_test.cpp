@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-/// The protocol of counters (core/include/barmap/signal.hpp, gpu/signal.cuh) as a model, as ring_model_test
+/// The protocol of counters (core/include/barmap/counter.hpp, gpu/counter.cuh) as a model, as ring_model_test
 /// has that of rings (O43): data is stored, then the counter; and several threads arrive, of which the
 /// last one stores it.
 namespace barmap::model {

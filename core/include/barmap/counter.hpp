@@ -2,13 +2,13 @@
 /// Counters between a CPU, running GPU code and CUDA streams: the CPU's side. Each side polls its
 /// own memory.
 ///
-/// The GPU's side is <barmap/gpu/signal.cuh>; the rules are in share/doc/barmap/rings.md. Counters
+/// The GPU's side is <barmap/gpu/counter.cuh>; the rules are in share/doc/barmap/rings.md. Counters
 /// cannot be moved, since threads refer to them. Destroy one when no kernel and no stream uses it
 /// any more. After fork() the child may only destroy it.
 #pragma once
 
 #include <barmap/arena.hpp>
-#include <barmap/gpu/signal.cuh>
+#include <barmap/gpu/counter.cuh>
 #include <barmap/shared_signal.hpp>
 #include <barmap/signal_words.hpp>
 

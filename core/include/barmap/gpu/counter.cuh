@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Counters between a CPU and running GPU code: the GPU's side. <barmap/signal.hpp> makes them, and
+/// Counters between a CPU and running GPU code: the GPU's side. <barmap/counter.hpp> makes them, and
 /// the rules are in share/doc/barmap/rings.md.
 ///
 ///     __global__ void step(barmap::gpu::counter_to_gpu inputs, barmap::gpu::counter_to_cpu done,

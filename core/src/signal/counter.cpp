@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/signal.hpp>
+#include <barmap/counter.hpp>
 
 #include "base/checkpoint.hpp"
 #include "cuda/context_scope.hpp"
@@ -20,7 +20,7 @@ CUstream as_stream(void* stream) {
 template <class Entry, class... Arguments>
 void on_stream(arena const& memory, Entry entry, char const* what, Arguments... arguments) {
     char const* const advice = "the driver does not let streams wait for 64-bit words and store "
-                               "them: use a kernel (barmap/gpu/signal.cuh)";
+                               "them: use a kernel (barmap/gpu/counter.cuh)";
     if (memory.opened())
         throw error(errc::unsupported_operation, what, "",
                     "call it in the process that made the counter");

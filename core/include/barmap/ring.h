@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Rings and counters between a CPU and running GPU code, for C and languages that call C. They
-/// need no driver call and no synchronisation: each side polls its own memory.
+/// Rings between a CPU and running GPU code, for C and languages that call C. They need no driver
+/// call and no synchronisation: each side polls its own memory.
 ///
 ///     typedef struct command { uint64_t what; double value; } command;
 ///     barmap_ring_to_gpu *commands;
@@ -16,41 +16,38 @@
 ///     cuStreamSynchronize(stream);
 ///     barmap_ring_to_gpu_destroy(commands);
 ///
-/// Kernels use <barmap/gpu/ring.cuh> and signal.cuh, with a type of the size that is given here.
+/// Kernels use <barmap/gpu/ring.cuh>, with a type of the size that is given here.
 /// The rules are in share/doc/barmap/rings.md and ordering.md.
 ///
 /// Words: `create` and `destroy` make and free a handle and its memory. `close` declares that no
 /// message follows, or that none will be read any more; it frees nothing.
 ///
-/// Errors: as in <barmap/barmap.h>, for functions that make a handle and those that take a stream.
+/// Errors: as in <barmap/barmap.h>, for functions that make a handle or a descriptor.
 /// The others cannot fail, and check nothing: NULL is the caller's error. They take no lock,
 /// allocate nothing and make no system call; only those that wait read the clock.
 ///
-/// Ownership: free a handle when no kernel and no stream uses it any more. Rings and counters keep
-/// the memory of their arena, so you may free the handles in any order.
+/// Ownership: free a handle when no kernel uses it any more. Rings keep the memory of their arena, so
+/// you may free the handles in any order.
 ///
-/// Threads: one at a time pushes to a ring, pops from a ring, or advances a counter; the functions
-/// that wait for a ring, or return its state, belong to that thread as well. Threads may call all
-/// else at once. Freeing a handle is exclusive.
+/// Threads: one at a time pushes to a ring, or pops from it; the functions that wait for a ring, or
+/// return its state, belong to that thread as well. Threads may call all else at once. Freeing a
+/// handle is exclusive.
 ///
 /// fork(): a child may only free the handles, and open its own by a descriptor.
-#ifndef BARMAP_SIGNAL_H
-#define BARMAP_SIGNAL_H
+#ifndef BARMAP_RING_H
+#define BARMAP_RING_H
 
-#include <barmap/barmap.h>
+#include <barmap/arena.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct barmap_arena barmap_arena;             ///< memory that rings and counters share
 typedef struct barmap_ring_to_gpu barmap_ring_to_gpu; ///< messages, in order
 typedef struct barmap_ring_to_cpu barmap_ring_to_cpu;
-typedef struct barmap_counter_to_gpu barmap_counter_to_gpu; ///< a number that only grows
-typedef struct barmap_counter_to_cpu barmap_counter_to_cpu;
 
-// Arguments for kernels, passed by value: GPU addresses and numbers. Their layouts never change.
-// Each is valid as long as the ring or counter that it belongs to.
+// The argument for kernels, passed by value: GPU addresses and numbers. Its layout never changes. It
+// is valid as long as the ring that it belongs to.
 
 /// barmap::gpu::ring_to_gpu<T> or ring_to_cpu<T>.
 typedef struct barmap_ring_handle {
@@ -68,40 +65,6 @@ typedef struct barmap_ring_state {
     /// 0.
     uint64_t closed;
 } barmap_ring_state;
-
-/// barmap::gpu::counter_to_gpu.
-typedef struct barmap_counter_to_gpu_handle {
-    uint64_t word; ///< its GPU address
-} barmap_counter_to_gpu_handle;
-
-/// barmap::gpu::counter_to_cpu.
-typedef struct barmap_counter_to_cpu_handle {
-    uint64_t value, arrived; ///< GPU addresses
-    uint64_t first;          ///< initial number
-} barmap_counter_to_cpu_handle;
-
-/// Allocates a block of GPU memory with its mapping, and a block of pinned host memory, from which
-/// many rings and counters allocate parts. Any thread, also for the functions that allocate from
-/// it.
-/// @param gpu_bytes  size of the GPU memory; 0 for none. A counter takes 128 bytes of it, and one
-///                   to the CPU also 128 of host memory; a ring takes 128 of each, and its slots in
-///                   multiples of 128
-/// @param host_bytes size of the host memory; 0 for none
-/// @param out        free it with barmap_arena_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and
-/// barmap_mapping_create()
-///
-///     barmap_arena *words;
-///     if (barmap_arena_create(gpu, 1 << 20, 1 << 16, &words) != BARMAP_OK)
-///         fail(barmap_error_message());
-BARMAP_API int barmap_arena_create(barmap_device* device, size_t gpu_bytes, size_t host_bytes,
-                                   barmap_arena** out);
-
-/// Frees the handle. The memory lives as long as rings and counters in it; when the last one goes,
-/// CUDA frees it, which waits for running kernels. NULL: does nothing.
-///
-///     barmap_arena_destroy(words);
-BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 
 /// Makes a ring for messages from the CPU to GPU code. Any thread.
 /// @param device        allocates memory for this ring only; NULL with an arena
@@ -237,100 +200,6 @@ BARMAP_API void barmap_ring_to_cpu_state(barmap_ring_to_cpu const* ring, barmap_
 ///
 ///     barmap_ring_to_cpu_close(answers);
 BARMAP_API void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring);
-
-/// Makes a number that the CPU advances, and GPU code and streams wait for. Any thread.
-/// @param arena  provides the GPU memory
-/// @param first  initial number
-/// @param handle set to the kernel's argument, its barmap::gpu::counter_to_gpu; may be NULL. A
-///               failure leaves it unchanged
-/// @param out    free it with barmap_counter_to_gpu_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the arena has no room;
-///         BARMAP_ERROR_FORKED_CHILD
-///
-///     barmap_counter_to_gpu_create(words, 0, NULL, &inputs);
-BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
-                                            barmap_counter_to_gpu_handle* handle,
-                                            barmap_counter_to_gpu** out);
-/// Lets another process advance the counter, instead of this one, as barmap_ring_to_gpu_share().
-/// This process still calls barmap_counter_to_gpu_stream_wait(). Any thread.
-///
-///     barmap_counter_to_gpu_share(inputs, &descriptor);
-BARMAP_API int barmap_counter_to_gpu_share(barmap_counter_to_gpu const* counter, int* descriptor);
-
-/// Opens a counter that a process has shared, at the number that was set last. Otherwise as
-/// barmap_ring_to_gpu_open_shared().
-///
-///     barmap_counter_to_gpu_open_shared(received_descriptor, &inputs);
-BARMAP_API int barmap_counter_to_gpu_open_shared(int descriptor, barmap_counter_to_gpu** out);
-/// Frees the counter. NULL: does nothing.
-///
-///     barmap_counter_to_gpu_destroy(inputs);
-BARMAP_API void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter);
-
-/// Sets the number, at once, after all that this thread has written through mappings of this GPU
-/// and to host memory. The number must not decrease. One thread at a time.
-///
-///     barmap_mapping_write(map, 0, values, sizeof values);
-///     barmap_counter_to_gpu_advance(inputs, 17);
-BARMAP_API void barmap_counter_to_gpu_advance(barmap_counter_to_gpu* counter, uint64_t to);
-
-/// The number, as it was set last. Do not call it while another thread advances the counter.
-///
-///     barmap_counter_to_gpu_advance(inputs, barmap_counter_to_gpu_value(inputs) + 1);
-BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter);
-
-/// Makes later work of a stream wait until the number is at least this. If this is captured into a
-/// graph, each replay waits for the same number: call it before each launch instead. Any thread.
-/// @param stream a CUstream or cudaStream_t; NULL: the default stream
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION if the driver lacks
-///         such waits, or another process made the counter; or BARMAP_ERROR_CUDA
-///
-///     barmap_counter_to_gpu_stream_wait(inputs, stream, 17);
-BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void* stream,
-                                                 uint64_t at_least);
-
-/// Makes a number that GPU code or a stream advances, and the CPU waits for. As
-/// barmap_counter_to_gpu_create(); it also takes host memory.
-/// @param handle set to the kernel's argument, its barmap::gpu::counter_to_cpu; may be NULL
-/// @param out    free it with barmap_counter_to_cpu_destroy()
-///
-///     barmap_counter_to_cpu_create(words, 0, &handle, &done);
-BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
-                                            barmap_counter_to_cpu_handle* handle,
-                                            barmap_counter_to_cpu** out);
-/// Lets other processes wait as well. As barmap_counter_to_gpu_share().
-///
-///     barmap_counter_to_cpu_share(done, &descriptor);
-BARMAP_API int barmap_counter_to_cpu_share(barmap_counter_to_cpu const* counter, int* descriptor);
-
-/// As barmap_counter_to_gpu_open_shared().
-///
-///     barmap_counter_to_cpu_open_shared(received_descriptor, &done);
-BARMAP_API int barmap_counter_to_cpu_open_shared(int descriptor, barmap_counter_to_cpu** out);
-/// Frees the counter. NULL: does nothing.
-///
-///     barmap_counter_to_cpu_destroy(done);
-BARMAP_API void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter);
-
-/// The number now. This thread then sees what was stored before the number was advanced.
-///
-///     uint64_t const steps = barmap_counter_to_cpu_value(done);
-BARMAP_API uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter);
-
-/// Polls until the number is at least this, without giving up the CPU.
-/// @return 1 if it was reached within that many nanoseconds, else 0
-///
-///     if (!barmap_counter_to_cpu_wait(done, 17, 5000000)) ...
-BARMAP_API int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, uint64_t at_least,
-                                          uint64_t nanoseconds);
-
-/// Makes a stream set the number when all of its earlier work is complete. If this is captured into
-/// a graph, each replay sets the same number: call it after each launch instead. Otherwise as
-/// barmap_counter_to_gpu_stream_wait().
-///
-///     barmap_counter_to_cpu_record(done, stream, 17);
-BARMAP_API int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream,
-                                            uint64_t value);
 
 #ifdef __cplusplus
 }
