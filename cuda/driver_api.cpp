@@ -52,6 +52,8 @@ driver_api const& api() {
 }
 
 std::string_view advice_without_gpu() {
+    if (driver().refused)
+        return driver().refused->advice();
     if (result_of_init() == error_stub_library)
         return "the libcuda that was found is the toolkit's stub, which is for linking only: take its "
                "directory (.../stubs) out of LD_LIBRARY_PATH, so that the driver's own libcuda.so.1 "
@@ -85,7 +87,8 @@ void replace_api(driver_api const* table) noexcept {
 
 CUdevice device_with(int ordinal) {
     CUdevice handle = 0;
-    check(api().device_get(&handle, ordinal), "open the GPU");
+    check(api().device_get(&handle, ordinal), "open GPU " + std::to_string(ordinal),
+          "give the ordinal of a GPU that `barmap info` shows");
     return handle;
 }
 

@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "kernel_parameters.hpp"
+
 #include <barmap/gpu/step.cuh>
 
 #include <memory>

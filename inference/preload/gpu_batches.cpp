@@ -96,16 +96,11 @@ void gpu_batches::start() noexcept {
                           ", which is no better: see `barmap info`");
             return;
         }
-        state_.store(state::ready, std::memory_order_release);
+        auto is = state::starting; // a thread that found a failed batch may have given up meanwhile
+        state_.compare_exchange_strong(is, state::ready, std::memory_order_release);
         static end_watch const watch; // made after what the core has, it goes before it at the exit
         log_line(log_level::info, "cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
-                  ": batches in pinned memory go by the engine " + engine);
-    } catch (error const& failure) {
-        // After checkpoint_restore() a batch begins the start again.
-        if (failure.code() == errc::checkpointed)
-            state_.store(queue_ ? state::ready : state::idle, std::memory_order_release);
-        else
-            (void)give_up(failure.what());
+                                      ": batches in pinned memory go by the engine " + engine);
     } catch (std::exception const& failure) {
         (void)give_up(failure.what());
     }

@@ -33,7 +33,7 @@ struct limits {
 /// Whether the stream is being captured, which other questions to CUDA could end.
 [[nodiscard]] std::optional<reason> judge_capture(CUstream stream);
 
-/// The way of a batch.
+/// Between which memories a batch copies.
 enum class direction { to_gpu, to_cpu, among_gpus };
 
 /// A batch's pieces, with what decides who copies it.

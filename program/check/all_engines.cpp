@@ -6,7 +6,6 @@
 #include "measure/verify_copies.hpp"
 #include "output/units.hpp"
 
-
 #include <barmap/copy.hpp>
 #include <barmap/report.hpp>
 

@@ -5,7 +5,6 @@
 #include "output/units.hpp"
 #include "command/exit_codes.hpp"
 
-
 #include <barmap/report.hpp>
 
 #include <algorithm>

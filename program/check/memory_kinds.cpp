@@ -80,8 +80,12 @@ std::vector<memory_case> cases() {
 
 /// Whether a backend says that it imports this kind.
 bool imports(backend_report const& which, memory_kind kind) {
-    return std::any_of(which.kinds.begin(), which.kinds.end(),
-                       [kind](memory_kind_report const& each) { return each.kind == kind; });
+    return std::find(which.pins.begin(), which.pins.end(), kind) != which.pins.end();
+}
+
+/// Whether it says that device::allocate may use it: barmap allocates VMM memory for it, or itself.
+bool says_that_it_allocates(backend_report const& which) {
+    return which.allocates || imports(which, memory_kind::virtual_exportable);
 }
 
 void import_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
@@ -219,7 +223,7 @@ void check_memory(opened_gpu const& gpu, backend_report const& found, check_opti
         check_neighbours(gpu, backend, results);
         check_gpu_kernel(gpu, backend, results);
     }
-    if (found.allocates)
+    if (says_that_it_allocates(found))
         check_own(gpu, backend, results);
 }
 

@@ -4,7 +4,6 @@
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 
-
 #include <algorithm>
 
 namespace barmap::tool {

@@ -78,6 +78,7 @@ PLANTED = {
         "core/src/transfer/cpu/routines.cpp": LICENCE + 'auto a = std::getenv("A");\n',
         "gdrcopy/library/session.cpp": LICENCE + 'auto a = ::secure_getenv("A");\n',
         "system/library.cpp": LICENCE + 'auto a = std::getenv("A");\n',
+        "cuda/environment.cpp": LICENCE + 'auto a = std::getenv("A");\n',
         "python/binding/module.cpp": LICENCE + "auto a = environ;\n",
     },
     "driver_symbols_outside_cuda": {

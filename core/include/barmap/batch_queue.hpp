@@ -71,8 +71,8 @@ struct batch_then {
 /// A cheap handle: copies share one state, which keeps the device alive. The destructor of a GPU's
 /// last handle waits for the batches in flight, and therefore for the streams that they wait for;
 /// that of a static handle no longer than two seconds from the exit of the process on.
-/// In a forked child every member throws, except copies, assignments and the destructor.
-/// Thread rule: any number of threads may use one handle concurrently.
+/// In a forked child every member throws, except copies, assignments, queue_of() and the
+/// destructor. Thread rule: any number of threads may use one handle concurrently.
 class BARMAP_API batch_queue {
 public:
     /// Start after all work already enqueued on a stream: after{stream}, or after{stream, at_most}.
@@ -107,7 +107,8 @@ public:
 
     /// The same, but never starts an engine, which takes milliseconds and may wait for kernels that
     /// run: for code that others wait for. Call open_queues() first, in a thread that may wait.
-    /// @return nothing if no engine is at work, as after a checkpoint, which releases it
+    /// @return nothing if no engine is at work, as after a checkpoint, which releases it; ticket 0
+    ///         for a list without pieces and without streams
     /// @throws error as submit(); errc::backend_broken if the engine at work has failed
     [[nodiscard]] std::optional<batch_ticket> submit_started(std::span<copy_piece const> pieces,
                                                              std::optional<after> begin = {},

@@ -51,7 +51,7 @@ public:
     /// @param operation what was attempted, with its arguments where they help
     /// @param backend   the backend's name, or empty
     /// @param advice    what the user can do: one line, or one for each backend if several fail
-    /// @param piece     of a batch that is refused for it, from 0
+    /// @param piece     the number, from 0, of the piece of a batch that is refused
     error(std::error_code code, std::string operation, std::string backend, std::string advice,
           std::optional<std::size_t> piece = {});
     error(error const&) noexcept;
@@ -61,7 +61,8 @@ public:
     [[nodiscard]] std::string const& operation() const noexcept;
     [[nodiscard]] std::string const& backend() const noexcept;
     [[nodiscard]] std::string const& advice() const noexcept;
-    /// Which piece of a batch was refused, before any was copied: its number in the caller's list.
+    /// Which piece of a batch was refused, before any was copied: its number in the caller's list,
+    /// from 0; nothing for other errors.
     [[nodiscard]] std::optional<std::size_t> piece() const noexcept;
     [[nodiscard]] char const* what() const noexcept override;
 

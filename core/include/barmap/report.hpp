@@ -55,6 +55,7 @@ struct backend_report : backend_properties {
     std::string advice;  ///< what to do to make it usable; empty when it is
     double start_us = 0; ///< time that its start-up and self-test took, microseconds
     std::vector<memory_kind_report> kinds; ///< that it may map; empty unless it is usable
+    std::vector<memory_kind> pins; ///< kinds that device::pin() takes, whether or not tested
 };
 
 /// One copy engine, which copies between host and GPU memory without the CPU.
@@ -142,19 +143,21 @@ enum class log_level {
 [[nodiscard]] BARMAP_API driver_source known_from(std::string_view driver_version) noexcept;
 
 /// What the kernel module gdrdrv reports. Makes no call of CUDA, so that children that are forked
-/// later may use CUDA. @throws error if there is none, or if this process may not open it
+/// later may use CUDA. @throws error with errno if there is none, or if this process may not open
+/// it; errc::unknown_layout for a version that this library does not know
 [[nodiscard]] BARMAP_API backend_properties kernel_module();
 
 /// All environment variables of barmap but those that tests or other libraries read.
 [[nodiscard]] BARMAP_API std::vector<setting_report> settings();
 
-/// The value of one of them, valid until the process ends; nothing while its default is in force.
+/// The value of one of them, valid until the process ends; nothing while its default is in force,
+/// and for a name that is none of theirs.
 /// Example: setting("BARMAP_SIM") == "1"
 [[nodiscard]] BARMAP_API std::optional<std::string_view> setting(std::string_view name);
 
-/// @throws error errc::invalid_argument for the first variable, other than BARMAP_LOG, whose value is
-/// not one of the words that are allowed. Each function that opens a GPU checks names of backends and
-/// copy routines.
+/// Checks the variables. @throws error errc::invalid_argument for the first one, other than
+/// BARMAP_LOG, whose value is not one of the words that are allowed. Each function that opens a GPU
+/// checks names of backends and copy routines.
 BARMAP_API void expect_settings();
 
 /// What BARMAP_LOG asks for.

@@ -23,7 +23,7 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 ///     unheld.leave(queue.submit(pieces, batch_queue::after{stream}, batch_queue::then{stream}),
 ///                  staging);
 ///     ...
-///     std::vector<std::shared_ptr<buffer>> ended; // goes behind the call
+///     std::vector<std::shared_ptr<buffer>> ended; // destroyed after the call, outside of its lock
 ///     unheld.expect_none_failed(queue, ended);    // before the next batch, say
 ///
 /// Thread rule: threads may call every member concurrently.
@@ -31,7 +31,7 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 template <class Kept>
 class unheld_batches {
 public:
-    /// @throws std::bad_alloc
+    /// Keeps a batch until expect_none_failed() has seen its end. @throws std::bad_alloc
     void leave(batch_ticket ticket, Kept kept) {
         std::uint64_t const its = batch_queue::queue_of(ticket);
         std::lock_guard const hold(lock_);
@@ -44,8 +44,10 @@ public:
     /// Forgets the batches that have ended. The batches of one queue end in their order; one whose
     /// stream does not come hides no failure of another queue.
     /// @param ended receives what was kept with them, also with an exception
-    /// @throws error errc::copy_unfinished if one has failed: once for all that have; another error
-    ///         if the queue cannot be asked: then none is forgotten for it
+    /// @throws error errc::copy_unfinished if one has failed, errc::invalid_argument for a ticket
+    /// that
+    ///         the queue did not give: once for all of these; another error if the queue cannot be
+    ///         asked: then none is forgotten for it
     void expect_none_failed(batch_queue const& queue, std::vector<Kept>& ended) {
         std::exception_ptr failure;
         std::lock_guard const hold(lock_);

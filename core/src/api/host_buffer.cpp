@@ -2,8 +2,14 @@
 #include <barmap/host_buffer.hpp>
 
 #include "api/host_buffer_state.hpp"
+#include "cuda/driver_api.hpp"
+#include "transfer/pinned_host.hpp"
 
 #include <barmap/error.hpp>
+
+#include <algorithm>
+#include <new>
+#include <string>
 
 namespace barmap {
 
@@ -60,10 +66,13 @@ std::uintptr_t host_buffer::gpu_address() const noexcept {
 
 inline namespace BARMAP_INLINE_NAMESPACE {
 
-bool is_pinned(std::span<std::byte const> memory) noexcept {
-    pinned_host cuda;
+bool is_pinned(std::span<std::byte const> memory) noexcept try {
+    std::string why;
+    if (!memory.empty() && !cuda::try_api(why))
+        return false;
+    pinned_host known;
     while (!memory.empty()) {
-        auto const found = cuda.describe(memory.data());
+        auto const found = known.describe(memory.data());
         if (found.size == 0)
             return false;
         std::size_t const rest =
@@ -71,6 +80,8 @@ bool is_pinned(std::span<std::byte const> memory) noexcept {
         memory = memory.subspan(std::min(memory.size(), rest));
     }
     return true;
+} catch (std::bad_alloc const&) {
+    return false;
 }
 
 } // namespace BARMAP_INLINE_NAMESPACE

@@ -26,6 +26,8 @@ bool take_name(std::string& to, std::string_view value) {
 }
 
 bool take_list(std::vector<std::string>& to, std::string_view value) {
+    if (value == "none")
+        return true;
     while (!value.empty()) {
         std::size_t const comma = std::min(value.find(','), value.size());
         if (comma > 0)

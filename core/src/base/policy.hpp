@@ -6,9 +6,10 @@
 
 /// The numbers by which barmap chooses who copies, in what order and in which parts. What a contest
 /// measures at its start, each time, is no number here; its bounds are. Capacities, patience, how
-/// often an engine may fail, and the numbers of pygpu and of Python's pool stand where they are used.
-/// `barmap info --verbose` prints the table, and BARMAP_POLICY overrules what is not fixed, for
-/// tests and to find a cause. Sites ask config::current().policy, once for each batch, copy or
+/// often an engine may fail, and the numbers of pygpu and of Python's pool stand where they are
+/// used. `barmap info --verbose` prints the table, and BARMAP_POLICY overrules what is not fixed,
+/// for tests and to find a cause. Sites ask config::current().policy, libraries over the core
+/// policy_value(), once for each batch, copy or
 /// mapping, never for a piece.
 namespace barmap::policy {
 

@@ -18,6 +18,7 @@ std::vector<std::string> library_names(bool simulated) {
 
 loaded_driver load() {
     loaded_driver result;
+    result.table.simulated = config::current().simulate;
     try {
         expect_settings(); // BARMAP_SIM misspelt is no reason to use the real GPU
     } catch (error const& refusal) {
@@ -26,7 +27,6 @@ loaded_driver load() {
         return result;
     }
     driver_api& table = result.table;
-    table.simulated = config::current().simulate;
     std::string why;
     os::library library = os::library::open(library_names(table.simulated), why);
     if (!library) {

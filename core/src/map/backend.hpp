@@ -88,6 +88,14 @@ struct capability_set {
     [[nodiscard]] constexpr bool can_register(memory_kind kind) const noexcept {
         return (registers >> static_cast<unsigned>(kind)) & 1u;
     }
+    /// The kinds that pin() takes, in the order of their numbers.
+    [[nodiscard]] std::vector<memory_kind> registered() const {
+        std::vector<memory_kind> result;
+        for (unsigned kind = 0; kind < 32; ++kind)
+            if (can_register(static_cast<memory_kind>(kind)))
+                result.push_back(static_cast<memory_kind>(kind));
+        return result;
+    }
     /// Whether device::allocate may use it: a backend that does not override allocate() registers
     /// VMM memory that the core makes.
     [[nodiscard]] constexpr bool can_allocate() const noexcept {

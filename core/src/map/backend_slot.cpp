@@ -30,6 +30,7 @@ backend_slot::backend_slot(backend::registration const& entry, backend::gpu cons
     : entry_(entry), gpu_(gpu), instance_(entry.make(gpu)) {
     report_.name = entry.name;
     report_.allocates = capabilities().can_allocate();
+    report_.pins = capabilities().registered();
 }
 
 void backend_slot::start() {
@@ -88,6 +89,7 @@ backend_report backend_slot::probe(backend::registration const& entry, backend::
     try {
         std::unique_ptr<backend::backend> const instance = entry.make(gpu);
         report.allocates = instance->capabilities().can_allocate();
+        report.pins = instance->capabilities().registered();
         start_instance(*instance, gpu, report);
         report.state = backend_state::usable;
         report.reason = "it can be tried; its self-test runs at the first use";

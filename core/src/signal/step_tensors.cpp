@@ -6,12 +6,12 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "cuda/memory.hpp"
-#include <barmap/gpu/step.cuh>
 #include "signal/step_kernels.ptx.hpp"
 #include "system/process.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
+#include <barmap/gpu/step.cuh>
 
 #include <algorithm>
 #include <optional>

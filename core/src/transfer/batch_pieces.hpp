@@ -16,7 +16,8 @@
 /// The pieces of a batch, before an engine gets them. What is refused names the piece.
 namespace barmap {
 
-/// @throws error with its piece, as the others here: errc::invalid_argument: a null address, or one out of range
+/// The errors here have a piece(). @throws error errc::invalid_argument: a null address, or one out
+/// of range
 [[nodiscard]] piece_totals check(std::span<copy_piece const> pieces);
 
 /// Without empty pieces, and with large ones cut to what an engine takes.

@@ -2,6 +2,8 @@
 #include "base/config.hpp"
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
+#include "cuda/host_registration.hpp"
+#include "system/region.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -203,6 +205,21 @@ TEST_P(adaptive_copy_test, copies_directly_to_and_from_host_buffers) {
     EXPECT_EQ(refusal_of([&] { (void)gpu.allocate_host(~std::size_t{0}); }).code,
               make_error_code(errc::invalid_argument));
     EXPECT_EQ(machine_->held(), before);
+}
+
+TEST_P(adaptive_copy_test, pinned_memory_is_told_from_other_memory) {
+    auto const block = held_memory(2 * mib);
+    std::size_t const page = os::page_size();
+    os::region const pages = os::region::shared_memory(3 * page);
+    {
+        cuda::host_registration const one(0, {pages.data(), page}, ""),
+            another(0, {pages.data() + page, page}, "");
+        EXPECT_TRUE(is_pinned({pages.data() + 1, 2 * page - 1})) << "as two";
+        EXPECT_FALSE(is_pinned({pages.data(), 2 * page + 1})) << "beyond the end";
+    }
+    std::vector<std::byte> const pageable(kib);
+    EXPECT_FALSE(is_pinned(pageable));
+    EXPECT_FALSE(is_pinned({reinterpret_cast<std::byte const*>(block->address()), kib}));
 }
 
 TEST_P(adaptive_copy_test, host_buffers_are_pinned_for_every_context) {

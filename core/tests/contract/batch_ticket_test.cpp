@@ -71,6 +71,13 @@ void expect_to_start_nothing(char const* engine_name) {
                               sent.data() + (each.from - p.block.address()), each.bytes),
                   0);
     EXPECT_EQ(batch_queue::queue_of(*ticket), batch_queue::queue_of(p.queue.submit(list)));
+    {
+        gated_stream held_up; // holds up no batch of another queue
+        batch_ticket const waiting = p.queue.submit(list, after{held_up.get()});
+        batch_ticket const other = p.queue.submit(turned(list));
+        EXPECT_NE(batch_queue::queue_of(waiting), batch_queue::queue_of(other));
+        p.expect_done(other);
+    }
     // A checkpoint takes the engine away, and no submission brings it back.
     checkpoint_prepare(60s);
     for (auto const& call : std::initializer_list<std::function<void()>>{

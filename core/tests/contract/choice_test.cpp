@@ -75,6 +75,32 @@ TEST_F(choice_test, the_first_usable_backend_is_used) {
     EXPECT_EQ(backend_names(), (std::vector<std::string>{"gdrdrv", "dmabuf", "rm", "vulkan"}));
 }
 
+// Also those of kinds that no self-test has: what barmap allocates by another backend.
+TEST_F(choice_test, each_backend_tells_which_memory_it_pins) {
+    boot("610", true, true);
+    device const gpu = device::open(0);
+    for (auto const& reports : {device::probe(0), gpu.backends()})
+        for (backend_report const& each : reports) {
+            SCOPED_TRACE(each.name);
+            auto const pins = [&](memory_kind kind) {
+                return std::ranges::find(each.pins, kind) != each.pins.end();
+            };
+            EXPECT_TRUE(pins(memory_kind::virtual_exportable));
+            EXPECT_EQ(pins(memory_kind::device), each.name != "vulkan");
+            EXPECT_EQ(pins(memory_kind::allocated), each.name == "rm" || each.name == "vulkan");
+            EXPECT_FALSE(pins(memory_kind::host) || pins(memory_kind::managed) ||
+                         pins(memory_kind::unknown));
+        }
+}
+
+TEST_F(choice_test, a_gpu_that_is_not_there_is_named) {
+    boot("610", false, false);
+    refusal const seen = refusal_of([] { (void)cuda::device_with(9); });
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_invalid_device, cuda_category()));
+    EXPECT_NE(seen.text.find("open GPU 9"), std::string::npos) << seen.text;
+    EXPECT_NE(seen.text.find("barmap info"), std::string::npos) << seen.text;
+}
+
 TEST_F(choice_test, it_is_chosen_by_what_the_memory_is) {
     boot("610", true, false);
     device const gpu = device::open(0);
@@ -253,8 +279,12 @@ TEST_F(choice_test, an_unknown_copy_routine_is_an_error) {
     EXPECT_EQ(map.store_routine(64), "portable");
     expect_refusal([&] { map.use_copy_routine("nonsense"); }, errc::invalid_argument, "nonsense");
     expect_same_memory(map, block.address(), 1);
-    EXPECT_EQ(refusal_of([] { (void)kernel_module(); }).code.category(), std::system_category())
-        << "this machine has none";
+}
+
+TEST_F(choice_test, a_machine_without_gdrdrv_says_so) {
+    boot("610", false, false);
+    EXPECT_EQ(refusal_of([] { (void)kernel_module(); }).code,
+              std::error_code(ENOENT, std::system_category()));
 }
 
 TEST_F(choice_test, each_routine_copies_what_another_one_copied) {

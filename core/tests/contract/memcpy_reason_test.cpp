@@ -48,6 +48,7 @@ TEST_F(memcpy_reason, few_pieces) {
     m_.expect_passed(good(0), reason::few_pieces);
 }
 
+// The first use in its process reads them: ctest gives each test a process.
 TEST(memcpy_limits, are_those_of_the_policy) {
     ::setenv("BARMAP_POLICY", "taken_piece=4,taken_large_piece=5,taken_large_batch=6", 1);
     config::read_again();

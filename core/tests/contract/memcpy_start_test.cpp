@@ -196,19 +196,6 @@ TEST(memcpy_start, takes_batches_again_after_a_checkpoint) {
     m.expect_taken(given);
 }
 
-// The first batch may come between the two calls of a checkpoint.
-TEST(memcpy_start, that_meets_a_checkpoint_begins_again_afterwards) {
-    memcpy_program m("driver");
-    open_stream const stream;
-    copies const given{m.p.pieces(100, 200), stream.get()};
-    checkpoint_prepare(60s);
-    memcpy_program::expect_left(given.call(), reason::starting);
-    memcpy_dropin::gpu_batches::wait_for_starts();
-    checkpoint_restore();
-    m.expect_ready();
-    m.expect_taken(given);
-}
-
 // It takes milliseconds, in which the caller would wait.
 TEST(memcpy_start, no_batch_opens_a_queue) {
     memcpy_program m("channel");

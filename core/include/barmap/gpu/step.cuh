@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-/// The kernels of step_inputs and step_outputs, for a GPU and, with a thread in the place of the
-/// block, for the simulated one. step_kernels.cu makes kernels of them.
+/// What the kernels of step_inputs and step_outputs do, which libbarmap launches: for who wants to do
+/// it in a kernel of their own, and, with a thread in the place of the block, for the simulated GPU.
+/// Compiles as <barmap/gpu/words.cuh>, but not for HIP.
 #pragma once
 
 #include <barmap/gpu/ring.cuh>
+
+#if defined(__HIP__) || defined(__HIPCC__)
+#error "barmap's steps are for CUDA: use barmap/gpu/ring.cuh"
+#endif
 
 namespace barmap {
 namespace step {

@@ -98,8 +98,9 @@ TEST_F(config_test, takes_nothing_and_the_default_by_name_for_the_default) {
     set("BARMAP_BACKEND", "auto");
     set("BARMAP_COPY", "auto");
     set("BARMAP_LOG", "off");
+    set("BARMAP_REQUIRE", "none");
     set("BARMAP_SIM", "0");
-    EXPECT_TRUE(current().backend.empty() && current().copy.empty());
+    EXPECT_TRUE(current().backend.empty() && current().copy.empty() && current().require.empty());
     EXPECT_EQ(current().log, log_level::off);
     EXPECT_FALSE(current().simulate);
     EXPECT_NO_THROW(expect_settings());
