@@ -41,79 +41,6 @@ using barmap::c::free_handle;
 using barmap::c::make;
 using barmap::detail::wait_of_ns;
 
-/// Plain bytes: it may be asked for until the thread's very end, after its destructors. A failure
-/// of every backend takes about 1.5 KiB.
-struct failure_of_thread {
-    std::array<char, 4096> text;
-    int cause;
-};
-static_assert(std::is_trivially_destructible_v<failure_of_thread>);
-constinit thread_local failure_of_thread last_failure{};
-
-barmap_status status_of(errc code) noexcept {
-    switch (code) {
-    case errc::invalid_argument:
-        return BARMAP_ERROR_INVALID_ARGUMENT;
-    case errc::out_of_range:
-        return BARMAP_ERROR_OUT_OF_RANGE;
-    case errc::unsupported_memory:
-        return BARMAP_ERROR_UNSUPPORTED_MEMORY;
-    case errc::unsupported_operation:
-        return BARMAP_ERROR_UNSUPPORTED_OPERATION;
-    case errc::no_device:
-        return BARMAP_ERROR_NO_DEVICE;
-    case errc::backend_absent:
-        return BARMAP_ERROR_BACKEND_ABSENT;
-    case errc::backend_broken:
-        return BARMAP_ERROR_BACKEND_BROKEN;
-    case errc::wrong_device:
-        return BARMAP_ERROR_WRONG_DEVICE;
-    case errc::unknown_layout:
-        return BARMAP_ERROR_UNKNOWN_LAYOUT;
-    case errc::bar1_exhausted:
-        return BARMAP_ERROR_BAR1_EXHAUSTED;
-    case errc::forked_child:
-        return BARMAP_ERROR_FORKED_CHILD;
-    case errc::copy_unfinished:
-        return BARMAP_ERROR_COPY_UNFINISHED;
-    case errc::checkpointed:
-        return BARMAP_ERROR_CHECKPOINTED;
-    }
-    return BARMAP_ERROR_UNEXPECTED;
-}
-
-} // namespace
-
-int barmap::c::fail(barmap_status status, std::string_view text, int cause) noexcept {
-    std::size_t const length = std::min(text.size(), last_failure.text.size() - 1);
-    std::memcpy(last_failure.text.data(), text.data(), length);
-    last_failure.text[length] = '\0';
-    last_failure.cause = cause;
-    return status;
-}
-
-int barmap::c::fail(error const& failure) noexcept {
-    std::error_code const& code = failure.code();
-    if (code.category() == barmap::category())
-        return fail(status_of(static_cast<errc>(code.value())), failure.what());
-    struct {
-        std::error_category const& category;
-        barmap_status status;
-    } const causes[] = {
-        {std::system_category(), BARMAP_ERROR_SYSTEM},
-        {std::generic_category(), BARMAP_ERROR_SYSTEM},
-        {barmap::cuda_category(), BARMAP_ERROR_CUDA},
-        {barmap::vulkan_category(), BARMAP_ERROR_VULKAN},
-        {barmap::rm_category(), BARMAP_ERROR_RM},
-    };
-    for (auto const& [category, status] : causes)
-        if (code.category() == category)
-            return fail(status, failure.what(), code.value());
-    return fail(BARMAP_ERROR_UNEXPECTED, failure.what(), code.value());
-}
-
-namespace {
-
 barmap_pin handle_of(barmap::pin pin) {
     std::string backend(pin.backend());
     return {std::move(pin), std::move(backend)};
@@ -186,14 +113,6 @@ barmap::window at(barmap_mapping const* mapping, std::size_t offset) noexcept {
 }
 
 } // namespace
-
-char const* barmap_error_message(void) {
-    return last_failure.text.data();
-}
-
-int barmap_error_cause(void) {
-    return last_failure.cause;
-}
 
 char const* barmap_version(void) {
     return barmap::version().data(); // a literal

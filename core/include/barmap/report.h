@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/// What a program may ask about failures, GPUs and the library itself, for C and languages that
+/// call C. The content of `barmap info` is there in C++ only.
+///
+///     barmap_device *gpu;
+///     if (barmap_device_create_current(&gpu) != BARMAP_OK)
+///         return fprintf(stderr, "%s\n", barmap_error_advice()), 1;
+///     printf("GPU %d at %s\n", barmap_device_ordinal(gpu), barmap_device_pci_address(gpu));
+///
+/// Errors: as in <barmap/barmap.h>, for functions that return an int which is a value of enum
+/// barmap_status. A device that is NULL is the caller's error elsewhere.
+///
+/// Threads: any thread may call every function at any time.
+///
+/// fork(): a child may ask all but barmap_device_create_current() and barmap_device_bar1().
+#ifndef BARMAP_REPORT_H
+#define BARMAP_REPORT_H
+
+#include <barmap/barmap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a
+/// part of barmap_error_message(). "" before the first failure. Valid as that message; cut after
+/// 511 bytes.
+///
+///     puts(barmap_error_operation());
+BARMAP_API char const* barmap_error_operation(void);
+
+/// The name of the backend that refused it; "" if none did. Otherwise as barmap_error_operation().
+///
+///     puts(barmap_error_backend());
+BARMAP_API char const* barmap_error_backend(void);
+
+/// What the user can do: one line, or one for each backend if several failed; "" if nothing is
+/// known to help. Valid as barmap_error_message(); cut after 2047 bytes.
+///
+///     puts(barmap_error_advice());
+BARMAP_API char const* barmap_error_advice(void);
+
+/// Which piece of a batch barmap_batch_queue_submit() refused: its number in the list, from 0. -1
+/// if no piece was to blame, and for other functions.
+///
+///     if (barmap_error_piece() >= 0)
+///         show(&pieces[barmap_error_piece()]);
+BARMAP_API int64_t barmap_error_piece(void);
+
+/// Opens the GPU whose CUDA context is current in this thread; GPU 0 if it has none. Otherwise as
+/// barmap_device_create().
+/// @param out free it with barmap_device_destroy()
+///
+///     barmap_device_create_current(&gpu);
+BARMAP_API int barmap_device_create_current(barmap_device** out);
+
+/// CUDA's number of the GPU, from 0 on.
+///
+///     cudaSetDevice(barmap_device_ordinal(gpu));
+BARMAP_API int barmap_device_ordinal(barmap_device const* device);
+
+/// Where it is on the PCI bus, for example "0000:65:00.0". Valid as long as the handle.
+///
+///     puts(barmap_device_pci_address(gpu));
+BARMAP_API char const* barmap_device_pci_address(barmap_device const* device);
+
+/// The version of the driver's CUDA interface: 13000 for CUDA 13.0.
+///
+///     assert(barmap_device_driver_version(gpu) >= 12000);
+BARMAP_API int barmap_device_driver_version(barmap_device const* device);
+
+/// 1 if the GPU is simulated (BARMAP_SIM=1), else 0.
+///
+///     if (barmap_device_simulated(gpu))
+///         skip_measurement();
+BARMAP_API int barmap_device_simulated(barmap_device const* device);
+
+/// The sizes of the GPU's BAR1 aperture, through which the CPU reaches its memory.
+/// @param total     set to all of it, in bytes; 0 if no usable backend reports it
+/// @param available set to what is free; at most so much more can be mapped
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD; or what the system or the
+///         driver reports
+///
+///     uint64_t total, available;
+///     barmap_device_bar1(gpu, &total, &available);
+BARMAP_API int barmap_device_bar1(barmap_device const* device, uint64_t* total,
+                                  uint64_t* available);
+
+/// Whether CUDA has pinned all of this host memory, as one allocation or several. 0 too for GPU
+/// memory, where there is no CUDA, and for memory that was not pinned when this thread asked less
+/// than 10 ms ago; 1 for no bytes.
+///
+///     if (!barmap_is_pinned(buffer, bytes))
+///         cudaHostRegister(buffer, bytes, 0);
+BARMAP_API int barmap_is_pinned(void const* data, size_t bytes);
+
+/// The value of one of barmap's environment variables, as this process has read it; NULL while its
+/// default is in force, and for a name that is none of theirs. Valid until the process ends.
+///
+///     char const *engine = barmap_setting("BARMAP_ENGINE");
+BARMAP_API char const* barmap_setting(char const* name);
+
+/// Checks these variables.
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if one other than BARMAP_LOG has a value that is not
+///         allowed
+///
+///     if (barmap_settings_check() != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_settings_check(void);
+
+/// One of the numbers by which barmap chooses who copies, and in which parts: `barmap info
+/// --verbose` prints their names and units, BARMAP_POLICY overrules them.
+/// @param value set to the number in force
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for an unknown name
+///
+///     size_t bytes;
+///     barmap_policy_value("engines_from_to_gpu", &bytes);
+BARMAP_API int barmap_policy_value(char const* name, size_t* value);
+
+/// Values of barmap_log_threshold(): each level prints also what the one before it prints.
+enum barmap_log_level {
+    BARMAP_LOG_OFF = 0,
+    BARMAP_LOG_INFO = 1, ///< each decision, once
+    BARMAP_LOG_DEBUG = 2 ///< also each pin
+};
+
+/// What BARMAP_LOG asks for: a value of enum barmap_log_level.
+///
+///     int is_verbose = barmap_log_threshold() >= BARMAP_LOG_INFO;
+BARMAP_API int barmap_log_threshold(void);
+
+/// Prints a line "barmap info: text" to stderr if BARMAP_LOG asks for its level: for libraries over
+/// barmap that decide something.
+/// @param level BARMAP_LOG_INFO or BARMAP_LOG_DEBUG; others print nothing
+/// @param text  without a line's end; NULL prints nothing
+///
+///     barmap_log_line(BARMAP_LOG_INFO, "mylibrary: staging is off");
+BARMAP_API void barmap_log_line(int level, char const* text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
