@@ -57,7 +57,6 @@ extern "C" {
 typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of GPU memory that the CPU can map
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of a pin
-typedef struct barmap_batch_queue barmap_batch_queue; ///< copies batches for one GPU
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
 /// you can do. "" before the first failure; a success leaves it unchanged.
@@ -292,103 +291,6 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                           size_t bytes);
 
-/// Makes a queue that copies batches of scattered pieces between GPU memory, also other GPUs', and
-/// pinned host memory, without a kernel, in the order of CUDA streams if you want. Starts an
-/// engine, in about 15 ms, unless another handle of the GPU's queue exists: keep one. Any thread.
-/// @param out free it with barmap_batch_queue_destroy()
-/// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if no engine is usable, or
-///         BARMAP_ENGINE allows none; BARMAP_ERROR_FORKED_CHILD
-///
-///     barmap_batch_queue *queue;
-///     if (barmap_batch_queue_create(gpu, &queue) != BARMAP_OK)
-///         fail(barmap_error_message());
-BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out);
-
-/// "channel" or "driver": the engine that takes batches now; "" if none works any more, and
-/// barmap_error_message() then says why. Valid as long as the library is loaded. Any thread.
-///
-///     puts(barmap_batch_queue_engine(queue));
-BARMAP_API char const* barmap_batch_queue_engine(barmap_batch_queue const* queue);
-
-/// One contiguous part of a batch: CUDA's addresses, with any alignment. Each side is memory that
-/// CUDA has mapped for this GPU, except managed memory: the GPU's own, another GPU's with peer
-/// access, pinned host memory. The two sides must not overlap. The structure never grows.
-typedef struct barmap_copy_piece {
-    uint64_t to;
-    uint64_t from;
-    uint64_t bytes; ///< 0: nothing is copied
-} barmap_copy_piece;
-
-/// Values of barmap_batch_options::flags; combine them with |.
-enum barmap_batch_flags {
-    BARMAP_BATCH_AFTER = 1, ///< copy after all work already enqueued on the stream `after`
-    BARMAP_BATCH_THEN = 2   ///< later work of the stream `then` waits for, and sees, the bytes
-};
-
-/// A batch's ordering relative to CUDA streams. It grows as barmap_pin_options does.
-typedef struct barmap_batch_options {
-    size_t size;         ///< sizeof(barmap_batch_options), as compiled into the program
-    uint64_t flags;      ///< values of enum barmap_batch_flags
-    void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
-    uint64_t at_most_ns; ///< with `after` and "channel": how long the stream may take; 0: no limit
-    void* then;          ///< as `after`
-} barmap_batch_options;
-
-/// Begins to copy the pieces of a batch, in no order, and returns at once. The channel takes about
-/// a million pieces, or one longer list, in each of its queues before a submission waits for room;
-/// CUDA's own copies wait sooner. Any thread.
-///
-/// Keep both sides of every piece allocated, and the sources unchanged, until the batch is done
-/// (with BARMAP_BATCH_THEN: until the stream has passed it). A batch fails if CUDA has not mapped
-/// an address for this GPU, or if memory is freed while it is copied; all unfinished batches of the
-/// same channel fail with it. A batch copies what this thread wrote before, also with
-/// barmap_mapping_write().
-/// @param pieces  `count` many, in any mixture of directions; none may write what another one reads
-///                or writes. The batch's direction is that of its first piece that is not empty:
-///                from host memory, to it, or neither. A batch is fastest if all pieces go in one
-///                direction. You may free the list when the call returns. NULL for none
-/// @param or_null options, or NULL for none
-/// @param ticket  set to the batch's name, 0 for one without work; may be NULL
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
-///         options that this library does not know; BARMAP_ERROR_WRONG_DEVICE for a stream of
-///         another GPU, and memory that is not mapped; BARMAP_ERROR_UNSUPPORTED_OPERATION for a
-///         stream that is being captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or
-///         _OUT_OF_RANGE (with CUDA's own copies) for an address that CUDA does not know, or a
-///         piece beyond its allocation; BARMAP_ERROR_CUDA if CUDA refuses a stream;
-///         BARMAP_ERROR_BACKEND_BROKEN if no engine works any more; BARMAP_ERROR_NO_MEMORY;
-///         BARMAP_ERROR_FORKED_CHILD. After a failure no piece is in flight, except after
-///         BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way, so keep both sides
-///
-///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
-///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
-///     barmap_batch_queue_submit(queue, pieces, count, &order, &ticket);
-BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
-                                         size_t count, barmap_batch_options const* or_null,
-                                         uint64_t* ticket);
-
-/// Whether a batch is done; if it is, this thread sees its bytes. Any thread.
-/// @param done set to 1 or 0
-/// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
-///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue did
-///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
-///
-///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
-///         do_something_else();
-BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t ticket, int* done);
-
-/// Waits until a batch is done, or the time is over, without giving up the CPU. Otherwise as
-/// barmap_batch_queue_done().
-///
-///     barmap_batch_queue_wait(queue, ticket, 1000000000, &done); // for a second
-BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t ticket,
-                                       uint64_t nanoseconds, int* done);
-
-/// Frees the handle. Batches in flight continue; freeing the last handle of a GPU's queue waits for
-/// them. NULL: does nothing.
-///
-///     barmap_batch_queue_destroy(queue);
-BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);
-
 // The hot path. These functions take no lock, allocate nothing, make no system call and cannot
 // fail. They check nothing: the mapping must not be NULL, and the range must lie inside it. Any
 // number of threads may copy through one mapping at once.
@@ -445,5 +347,7 @@ BARMAP_API void barmap_order_loads(void);
 #ifdef __cplusplus
 }
 #endif
+
+#include <barmap/batch_queue.h>
 
 #endif

@@ -267,19 +267,26 @@ char const* barmap_batch_queue_engine(barmap_batch_queue const* queue) {
     return name;
 }
 
+int barmap_batch_queue_open(barmap_batch_queue* queue) {
+    static constexpr char operation[] = "open the queues of batches";
+    return attempt(
+        [&] { (void)expect(queue, operation, "create a batch queue first").queue.open_queues(); });
+}
+
 int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
                               std::size_t count, barmap_batch_options const* or_null,
                               std::uint64_t* ticket) {
     static constexpr char operation[] = "copy a batch";
-    return attempt([&] {
+    bool is_started = true;
+    int const status = attempt([&] {
         if (ticket)
             *ticket = 0;
         barmap::batch_queue& through = expect(queue, operation, "create a batch queue first").queue;
         if (!pieces && count > 0)
             throw error(errc::invalid_argument, operation, "", "pass the pieces, not NULL");
         barmap_batch_options const options =
-            known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, "use the options of a batch",
-                  "set their size to sizeof(barmap_batch_options)");
+            known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN | BARMAP_BATCH_STARTED,
+                  "use the options of a batch", "set their size to sizeof(barmap_batch_options)");
         std::optional<barmap::batch_queue::after> begin;
         if (options.flags & BARMAP_BATCH_AFTER) {
             begin.emplace().stream = options.after;
@@ -289,11 +296,18 @@ int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const
         std::optional<barmap::batch_queue::then> end;
         if (options.flags & BARMAP_BATCH_THEN)
             end.emplace().stream = options.then;
-        barmap::batch_ticket const given = through.submit(
-            {reinterpret_cast<barmap::copy_piece const*>(pieces), count}, begin, end);
-        if (ticket)
-            *ticket = static_cast<std::uint64_t>(given);
+        std::span const list(reinterpret_cast<barmap::copy_piece const*>(pieces), count);
+        std::optional<barmap::batch_ticket> const given =
+            options.flags & BARMAP_BATCH_STARTED ? through.submit_started(list, begin, end)
+                                                 : through.submit(list, begin, end);
+        is_started = given.has_value();
+        if (ticket && given)
+            *ticket = static_cast<std::uint64_t>(*given);
     });
+    if (status == BARMAP_OK && !is_started)
+        return barmap::c::refuse(BARMAP_ERROR_NOT_STARTED, operation, "no copy engine is at work",
+                                 "call barmap_batch_queue_open() in a thread that may wait");
+    return status;
 }
 
 int barmap_batch_queue_done(barmap_batch_queue const* queue, std::uint64_t ticket, int* done) {

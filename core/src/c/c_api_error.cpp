@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <type_traits>
@@ -94,6 +95,18 @@ int barmap::c::fail(barmap_status status, std::string_view text, int cause) noex
     last_failure = {};
     keep(last_failure.text, text);
     last_failure.cause = cause;
+    return status;
+}
+
+int barmap::c::refuse(barmap_status status, std::string_view operation, std::string_view why,
+                      std::string_view advice) noexcept {
+    auto const length = [](std::string_view part) { return static_cast<int>(part.size()); };
+    std::array<char, 512> text{};
+    std::snprintf(text.data(), text.size(), "cannot %.*s: %.*s; %.*s", length(operation),
+                  operation.data(), length(why), why.data(), length(advice), advice.data());
+    (void)fail(status, text.data());
+    keep(last_failure.operation, operation);
+    keep(last_failure.advice, advice);
     return status;
 }
 

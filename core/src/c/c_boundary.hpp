@@ -21,6 +21,9 @@ namespace barmap::c {
 
 /// Notes the thread's last failure. @return the status
 int fail(barmap_status status, std::string_view text, int cause = 0) noexcept;
+/// The same for a refusal that the C interface alone has.
+int refuse(barmap_status status, std::string_view operation, std::string_view why,
+           std::string_view advice) noexcept;
 /// The same for an exception.
 int fail(error const& failure) noexcept;
 

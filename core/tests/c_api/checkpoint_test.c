@@ -67,6 +67,27 @@ static void calls_in_between_are_refused(void) {
     CHECK(barmap_mapping_copy_to_cpu(map, host, 0, size) == BARMAP_OK);
 }
 
+// A checkpoint releases the engine; only a thread that may wait starts the next one.
+static void no_batch_starts_an_engine_that_must_not(void) {
+    barmap_batch_queue* queue = NULL;
+    uint64_t const at = barmap_pin_gpu_address(memory);
+    barmap_copy_piece const piece = {at, at + size / 2, 64};
+    barmap_batch_options const how = {.size = sizeof how, .flags = BARMAP_BATCH_STARTED};
+    uint64_t ticket = 7;
+    int done = 0;
+    CHECK(barmap_batch_queue_create(gpu, &queue) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &how, &ticket) == BARMAP_OK && ticket != 0);
+    CHECK(barmap_batch_queue_wait(queue, ticket, second, &done) == BARMAP_OK && done == 1);
+    CHECK(barmap_checkpoint_prepare(second) == BARMAP_OK);
+    CHECK(barmap_batch_queue_open(queue) == BARMAP_ERROR_CHECKPOINTED);
+    CHECK(barmap_checkpoint_restore() == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &how, &ticket) == BARMAP_ERROR_NOT_STARTED);
+    CHECK(ticket == 0 && strstr(barmap_error_message(), "barmap_batch_queue_open()") != NULL);
+    CHECK(barmap_batch_queue_open(queue) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &how, &ticket) == BARMAP_OK && ticket != 0);
+    barmap_batch_queue_destroy(queue);
+}
+
 static void what_cannot_come_back_is_refused(void) {
     int descriptor = -1;
     barmap_pin* shared = NULL;
@@ -89,6 +110,7 @@ int main(void) {
     }
     everything_comes_back();
     calls_in_between_are_refused();
+    no_batch_starts_an_engine_that_must_not();
     what_cannot_come_back_is_refused();
     CHECK(barmap_checkpoint_prepare(second) == BARMAP_OK);
     barmap_mapping_destroy(map);
