@@ -97,10 +97,12 @@ void gpu_batches::start() noexcept {
             return;
         }
         auto is = state::starting; // a thread that found a failed batch may have given up meanwhile
-        state_.compare_exchange_strong(is, state::ready, std::memory_order_release);
+        bool const is_ready =
+            state_.compare_exchange_strong(is, state::ready, std::memory_order_release);
         static end_watch const watch; // made after what the core has, it goes before it at the exit
-        log_line(log_level::info, "cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
-                                      ": batches in pinned memory go by the engine " + engine);
+        if (is_ready)
+            log_line(log_level::info, "cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
+                                          ": batches in pinned memory go by the engine " + engine);
     } catch (std::exception const& failure) {
         (void)give_up(failure.what());
     }

@@ -161,8 +161,8 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
     """GPU arrays whose contents the CPU gets after each step, without a synchronisation: the tokens
     that a sampler has chosen.
 
-    `store` makes a stream publish the contents of the arrays, with one kernel of one block, after
-    its earlier work; in a CUDA graph, each replay publishes them. On the GPU, a store waits for
+    `enqueue_store` makes a stream publish the contents of the arrays, with one kernel of one block,
+    after its earlier work; in a CUDA graph, each replay publishes them. On the GPU, a store waits for
     room for at most 10 seconds; if nothing is popped, that step's results are lost, and `failed`
     is true.
 

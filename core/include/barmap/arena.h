@@ -20,7 +20,7 @@ typedef struct barmap_arena barmap_arena; ///< memory that rings and counters sh
 /// @param host_bytes size of the host memory; 0 for none
 /// @param out        free it with barmap_arena_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and
-/// barmap_mapping_create()
+///         barmap_mapping_create()
 ///
 ///     barmap_arena *words;
 ///     if (barmap_arena_create(gpu, 1 << 20, 1 << 16, &words) != BARMAP_OK)

@@ -32,7 +32,8 @@
 /// Threads: several threads may use a device, a pin, a batch queue, and a mapping for copies at
 /// once; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
-/// fork(): the handles belong to the process that made them. A child may only free them; functions
+/// fork(): the handles belong to the process that made them. A child may only free them, and
+/// ask of a device what <barmap/report.h> says; functions
 /// that make a handle return BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
 ///
 /// barmap(3) lists the environment variables (BARMAP_SIM=1: the simulated GPU).

@@ -17,14 +17,16 @@ typedef struct barmap_batch_queue barmap_batch_queue; ///< copies batches for on
 /// engine, in about 15 ms, unless another handle of the GPU's queue exists: keep one. Any thread.
 /// @param out free it with barmap_batch_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if no engine is usable, or
-///         BARMAP_ENGINE allows none; BARMAP_ERROR_FORKED_CHILD
+///         BARMAP_ENGINE allows none; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED;
+///         BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_batch_queue *queue;
 ///     if (barmap_batch_queue_create(gpu, &queue) != BARMAP_OK)
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out);
 
-/// "channel" or "driver": the engine that takes batches now; "" if none works any more, and
+/// "channel" or "driver": the engine that takes batches now; starts one if none is at work, as
+/// barmap_batch_queue_open(), unlike which it opens no queues. "" if none works any more, and
 /// barmap_error_message() then says why. Valid as long as the library is loaded. Any thread.
 ///
 ///     puts(barmap_batch_queue_engine(queue));
@@ -34,7 +36,8 @@ BARMAP_API char const* barmap_batch_queue_engine(barmap_batch_queue const* queue
 /// BARMAP_BATCH_AFTER may wait, so that no later submission does: that takes milliseconds. Any
 /// thread.
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if no
-///         engine works; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
+///         engine works; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_NO_MEMORY;
+///         BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_batch_queue_open(queue);
 BARMAP_API int barmap_batch_queue_open(barmap_batch_queue* queue);
@@ -88,8 +91,9 @@ typedef struct barmap_batch_options {
 ///         _OUT_OF_RANGE (with CUDA's own copies) for an address that CUDA does not know, or a
 ///         piece beyond its allocation; BARMAP_ERROR_CUDA if CUDA refuses a stream;
 ///         BARMAP_ERROR_BACKEND_BROKEN if no engine works any more, or with BARMAP_BATCH_STARTED if
-///         the one at work has failed; BARMAP_ERROR_NOT_STARTED, with this flag only, if none is at
-///         work, as after a checkpoint, which releases it; BARMAP_ERROR_NO_MEMORY;
+///         the one at work has failed: barmap_batch_queue_open() then starts the next;
+///         BARMAP_ERROR_NOT_STARTED, with this flag only, if none is at work, as after
+///         barmap_checkpoint_restore(); BARMAP_ERROR_CHECKPOINTED before it; BARMAP_ERROR_NO_MEMORY;
 ///         BARMAP_ERROR_FORKED_CHILD. After a failure no piece is in flight, except after
 ///         BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way, so keep both sides
 ///
@@ -104,7 +108,8 @@ BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_
 /// @param done set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
 ///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue did
-///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
+///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_CHECKPOINTED;
+///         BARMAP_ERROR_FORKED_CHILD
 ///
 ///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();

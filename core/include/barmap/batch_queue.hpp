@@ -109,7 +109,8 @@ public:
     /// run: for code that others wait for. Call open_queues() first, in a thread that may wait.
     /// @return nothing if no engine is at work, as after a checkpoint, which releases it; ticket 0
     ///         for a list without pieces and without streams
-    /// @throws error as submit(); errc::backend_broken if the engine at work has failed
+    /// @throws error as submit(); errc::backend_broken if the engine at work has failed:
+    ///         open_queues() then starts the next
     [[nodiscard]] std::optional<batch_ticket> submit_started(std::span<copy_piece const> pieces,
                                                              std::optional<after> begin = {},
                                                              std::optional<then> end = {});
@@ -135,7 +136,7 @@ public:
     /// of others, any may end first.
     [[nodiscard]] static std::uint64_t queue_of(batch_ticket ticket) noexcept;
 
-    /// "channel" or "driver": the engine that takes batches now.
+    /// "channel" or "driver": the engine that takes batches now. Starts one if none is at work.
     [[nodiscard]] std::string_view engine() const;
 
     /// A report for each engine tried for batches, in order, with the number of its batches.

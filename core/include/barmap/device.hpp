@@ -53,7 +53,7 @@ public:
     ///         opened a GPU, or tried to
     [[nodiscard]] static device open(int ordinal);
     /// Opens the GPU of current_ordinal().
-    [[nodiscard]] static device open() { return open(current_ordinal()); }
+    [[nodiscard]] static device open();
 
     /// Opens the GPU that owns this address.
     /// @throws error errc::unsupported_memory, errc::invalid_argument (null), or as open()

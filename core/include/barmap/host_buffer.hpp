@@ -51,10 +51,9 @@ private:
 /// Whether CUDA has pinned all of this host memory, as one allocation or several: pinned by
 /// cudaHostAlloc, cudaHostRegister or as a host_buffer. Asks CUDA, which takes 0.1 us for each
 /// allocation and up to 9 us after a pause of the program (H200). Thread rule: free.
-/// @return false too if it is GPU memory, if there is no CUDA or no memory for the question, and
-/// for
-///         memory that was not pinned when this thread asked less than 10 ms ago; true if it is
-///         empty
+/// @return false too for GPU memory, without CUDA, while the process is prepared for a checkpoint,
+///         and for memory that was not pinned when this thread asked less than 10 ms ago; true for
+///         an empty span
 [[nodiscard]] BARMAP_API bool is_pinned(std::span<std::byte const> memory) noexcept;
 
 } // namespace BARMAP_INLINE_NAMESPACE

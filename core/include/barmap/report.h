@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What a program may ask about failures, GPUs and the library itself, for C and languages that
-/// call C. The content of `barmap info` is there in C++ only.
+/// call C. What `barmap info` prints is available in C++ only.
 ///
 ///     barmap_device *gpu;
 ///     if (barmap_device_create_current(&gpu) != BARMAP_OK)
@@ -22,9 +22,9 @@
 extern "C" {
 #endif
 
-/// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a
-/// part of barmap_error_message(). "" before the first failure. Valid as that message; cut after
-/// 511 bytes.
+/// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a part
+/// of barmap_error_message(). "" before the first failure, and where nothing more than the message
+/// is known, as when memory is short. Valid as that message; cut after 511 bytes.
 ///
 ///     puts(barmap_error_operation());
 BARMAP_API char const* barmap_error_operation(void);
@@ -78,8 +78,8 @@ BARMAP_API int barmap_device_simulated(barmap_device const* device);
 /// The sizes of the GPU's BAR1 aperture, through which the CPU reaches its memory.
 /// @param total     set to all of it, in bytes; 0 if no usable backend reports it
 /// @param available set to what is free; at most so much more can be mapped
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD; or what the system or the
-///         driver reports
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CHECKPOINTED;
+///         or what the system or the driver reports
 ///
 ///     uint64_t total, available;
 ///     barmap_device_bar1(gpu, &total, &available);
@@ -87,15 +87,16 @@ BARMAP_API int barmap_device_bar1(barmap_device const* device, uint64_t* total,
                                   uint64_t* available);
 
 /// Whether CUDA has pinned all of this host memory, as one allocation or several. 0 too for GPU
-/// memory, where there is no CUDA, and for memory that was not pinned when this thread asked less
-/// than 10 ms ago; 1 for no bytes.
+/// memory, without CUDA, while the process is prepared for a checkpoint, and for memory that was not
+/// pinned when this thread asked less than 10 ms ago; 1 for no bytes.
 ///
 ///     if (!barmap_is_pinned(buffer, bytes))
 ///         cudaHostRegister(buffer, bytes, 0);
 BARMAP_API int barmap_is_pinned(void const* data, size_t bytes);
 
 /// The value of one of barmap's environment variables, as this process has read it; NULL while its
-/// default is in force, and for a name that is none of theirs. Valid until the process ends.
+/// default is in force, for a name that is none of theirs, and if memory is short. Valid until the
+/// process ends.
 ///
 ///     char const *engine = barmap_setting("BARMAP_ENGINE");
 BARMAP_API char const* barmap_setting(char const* name);

@@ -25,7 +25,7 @@ enum barmap_status {
     BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
     BARMAP_ERROR_COPY_UNFINISHED = 18, ///< a copy engine has not ended a copy
     BARMAP_ERROR_CHECKPOINTED = 19,    ///< call barmap_checkpoint_restore() first
-    BARMAP_ERROR_NOT_STARTED = 20      ///< no copy engine is at work, and none was to be started
+    BARMAP_ERROR_NOT_STARTED = 20      ///< no copy engine is at work, and the call was not to start one
 };
 
 #endif

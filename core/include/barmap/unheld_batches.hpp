@@ -45,9 +45,8 @@ public:
     /// stream does not come hides no failure of another queue.
     /// @param ended receives what was kept with them, also with an exception
     /// @throws error errc::copy_unfinished if one has failed, errc::invalid_argument for a ticket
-    /// that
-    ///         the queue did not give: once for all of these; another error if the queue cannot be
-    ///         asked: then none is forgotten for it
+    ///         that the queue did not give: once for all of these; another error if the queue
+    ///         cannot be asked: then none is forgotten for it
     void expect_none_failed(batch_queue const& queue, std::vector<Kept>& ended) {
         std::exception_ptr failure;
         std::lock_guard const hold(lock_);

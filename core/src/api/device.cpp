@@ -52,6 +52,11 @@ device device::open(int ordinal) {
     return device(std::move(state));
 }
 
+device device::open() {
+    checkpoint::pass const here("open a GPU"); // before CUDA is asked, which may be locked
+    return open(current_ordinal());
+}
+
 device device::from_pointer(void const* gpu_pointer) {
     checkpoint::pass const here("open a GPU");
     return open_owner(

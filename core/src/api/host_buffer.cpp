@@ -8,7 +8,7 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
-#include <new>
+#include <exception>
 #include <string>
 
 namespace barmap {
@@ -70,6 +70,7 @@ bool is_pinned(std::span<std::byte const> memory) noexcept try {
     std::string why;
     if (!memory.empty() && !cuda::try_api(why))
         return false;
+    checkpoint::pass const here("ask which memory is pinned");
     pinned_host known;
     while (!memory.empty()) {
         auto const found = known.describe(memory.data());
@@ -80,7 +81,7 @@ bool is_pinned(std::span<std::byte const> memory) noexcept try {
         memory = memory.subspan(std::min(memory.size(), rest));
     }
     return true;
-} catch (std::bad_alloc const&) {
+} catch (std::exception const&) { // out of memory, or the process is prepared for a checkpoint
     return false;
 }
 

@@ -9,8 +9,7 @@
 /// often an engine may fail, and the numbers of pygpu and of Python's pool stand where they are
 /// used. `barmap info --verbose` prints the table, and BARMAP_POLICY overrules what is not fixed,
 /// for tests and to find a cause. Sites ask config::current().policy, libraries over the core
-/// policy_value(), once for each batch, copy or
-/// mapping, never for a piece.
+/// policy_value(), once for each batch, copy or mapping, never for a piece.
 namespace barmap::policy {
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib, any = std::size_t{1} << 40;

@@ -42,8 +42,11 @@ int barmap_device_bar1(barmap_device const* device, std::uint64_t* total,
                        std::uint64_t* available) {
     static constexpr char operation[] = "read the size of BAR1";
     return attempt([&] {
-        expect(total, operation, "pass pointers for both sizes, not NULL") = 0;
-        expect(available, operation, "pass pointers for both sizes, not NULL") = 0;
+        for (std::uint64_t* const each : {total, available})
+            if (each)
+                *each = 0;
+        (void)expect(total, operation, "pass pointers for both sizes, not NULL");
+        (void)expect(available, operation, "pass pointers for both sizes, not NULL");
         barmap::bar1_info const found =
             expect(device, operation, "create a device first").device.bar1();
         *total = found.total;
@@ -79,6 +82,7 @@ int barmap_policy_value(char const* name, std::size_t* value) {
 }
 
 int barmap_log_threshold(void) {
+    barmap::os::no_cancellation const uncancelled;
     return static_cast<int>(barmap::log_threshold());
 }
 

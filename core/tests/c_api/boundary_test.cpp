@@ -5,6 +5,7 @@
 #include <barmap/checkpoint.h>
 #include <barmap/checkpoint.hpp>
 #include <barmap/host_buffer.h>
+#include <barmap/report.h>
 #include <barmap/waits.hpp>
 
 #include "c_api/played_core.hpp"
@@ -37,6 +38,20 @@ void expect_code(std::error_code code, barmap_status status, int cause) {
     error const thrown(code, "do it", "rm", "do something else");
     failure = [&] { throw thrown; };
     expect(status, cause, thrown.what());
+    EXPECT_STREQ(barmap_error_operation(), "do it");
+    EXPECT_STREQ(barmap_error_backend(), "rm");
+    EXPECT_STREQ(barmap_error_advice(), "do something else");
+    EXPECT_EQ(barmap_error_piece(), -1);
+}
+
+TEST(the_boundary, tells_the_piece_and_forgets_it) {
+    failure = [] { throw error(errc::out_of_range, "copy piece 3 of a batch", "", "", 3); };
+    expect(BARMAP_ERROR_OUT_OF_RANGE, 0, "cannot copy piece 3 of a batch: out of range");
+    EXPECT_EQ(barmap_error_piece(), 3);
+    failure = [] { throw std::bad_alloc(); };
+    expect(BARMAP_ERROR_NO_MEMORY, 0, "out of memory");
+    EXPECT_EQ(barmap_error_piece(), -1);
+    EXPECT_STREQ(barmap_error_operation(), "");
 }
 
 TEST(the_boundary, each_refusal_has_its_status) {
@@ -261,6 +276,8 @@ TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
         "cannot copy a batch: no copy engine is at work; call barmap_batch_queue_open() in "
         "a thread that may wait");
     EXPECT_EQ(barmap_error_cause(), 0);
+    EXPECT_STREQ(barmap_error_operation(), "copy a batch");
+    EXPECT_STREQ(barmap_error_advice(), "call barmap_batch_queue_open() in a thread that may wait");
     EXPECT_EQ(submit(BARMAP_BATCH_STARTED << 1, 0), BARMAP_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(barmap_batch_queue_open(queue), BARMAP_OK);
     EXPECT_EQ(barmap_batch_queue_open(nullptr), BARMAP_ERROR_INVALID_ARGUMENT);
@@ -291,6 +308,27 @@ TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
     EXPECT_STREQ(barmap_batch_queue_engine(queue), "");
     barmap_batch_queue_destroy(queue);
     barmap_device_destroy(device);
+}
+
+TEST(the_boundary, what_a_gpu_is_is_handed_on) {
+    failure = [] {};
+    barmap_device* gpu = nullptr;
+    ASSERT_EQ(barmap_device_create_current(&gpu), BARMAP_OK);
+    EXPECT_EQ(handed_on, std::vector<std::uint64_t>{5});
+    EXPECT_EQ(barmap_device_ordinal(gpu), 6);
+    EXPECT_STREQ(barmap_device_pci_address(gpu), "0000:65:00.0");
+    EXPECT_EQ(barmap_device_driver_version(gpu), 12080);
+    EXPECT_EQ(barmap_device_simulated(gpu), 1);
+    std::uint64_t total = 7, available = 7;
+    EXPECT_EQ(barmap_device_bar1(gpu, &total, &available), BARMAP_OK);
+    EXPECT_EQ(total, 31u);
+    EXPECT_EQ(available, 30u);
+    failure = [] { throw error(errc::forked_child, "read", "", ""); };
+    EXPECT_EQ(barmap_device_bar1(gpu, &total, &available), BARMAP_ERROR_FORKED_CHILD);
+    EXPECT_EQ(total + available, 0u);
+    EXPECT_EQ(barmap_is_pinned(&total, 24), 1);
+    EXPECT_EQ(barmap_is_pinned(&total, 23), 0);
+    barmap_device_destroy(gpu);
 }
 
 TEST(the_boundary, a_cancelled_thread_ends_after_the_call) {

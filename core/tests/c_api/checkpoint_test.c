@@ -80,6 +80,7 @@ static void no_batch_starts_an_engine_that_must_not(void) {
     CHECK(barmap_batch_queue_wait(queue, ticket, second, &done) == BARMAP_OK && done == 1);
     CHECK(barmap_checkpoint_prepare(second) == BARMAP_OK);
     CHECK(barmap_batch_queue_open(queue) == BARMAP_ERROR_CHECKPOINTED);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &how, &ticket) == BARMAP_ERROR_CHECKPOINTED);
     CHECK(barmap_checkpoint_restore() == BARMAP_OK);
     CHECK(barmap_batch_queue_submit(queue, &piece, 1, &how, &ticket) == BARMAP_ERROR_NOT_STARTED);
     CHECK(ticket == 0 && strstr(barmap_error_message(), "barmap_batch_queue_open()") != NULL);

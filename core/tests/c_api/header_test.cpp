@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The C headers are C++11, too, twice and beside nothing else; and their functions are C's.
+#include <barmap/batch_queue.h>
 #include <barmap/checkpoint.h>
 #include <barmap/counter.h>
 #include <barmap/host_buffer.h>
 #include <barmap/log.h>
+#include <barmap/report.h>
 
 #include <barmap/barmap.h>
 

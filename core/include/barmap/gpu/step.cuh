@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the kernels of step_inputs and step_outputs do, which libbarmap launches: for who wants to do
-/// it in a kernel of their own, and, with a thread in the place of the block, for the simulated GPU.
+/// What the kernels of step_inputs and step_outputs do, which libbarmap launches: for those who do it
+/// in a kernel of their own, and, with a thread in the place of the block, for the simulated GPU.
 /// Compiles as <barmap/gpu/words.cuh>, but not for HIP.
 #pragma once
 
