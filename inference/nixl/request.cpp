@@ -65,8 +65,7 @@ kept_pieces make_pieces(nixl_xfer_op_t operation, nixl_meta_dlist_t const& local
         }
     }
     std::ranges::sort(made.places);
-    auto const twice = std::ranges::unique(made.places);
-    made.places.erase(twice.begin(), twice.end());
+    made.places.erase(std::unique(made.places.begin(), made.places.end()), made.places.end());
     return made;
 }
 
