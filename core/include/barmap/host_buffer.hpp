@@ -50,7 +50,8 @@ private:
 
 /// Whether CUDA has pinned all of this host memory, as one allocation or several: pinned by
 /// cudaHostAlloc, cudaHostRegister or as a host_buffer. Asks CUDA, which takes 0.1 us for each
-/// allocation and up to 9 us after a pause of the program (H200). Thread rule: free.
+/// allocation and up to 9 us after a pause of the program (H200). Not for a forked child of a process
+/// that uses CUDA. Thread rule: free.
 /// @return false too for GPU memory, without CUDA, while the process is prepared for a checkpoint,
 ///         and for memory that was not pinned when this thread asked less than 10 ms ago; true for
 ///         an empty span

@@ -12,7 +12,8 @@
 ///
 /// Threads: any thread may call every function at any time.
 ///
-/// fork(): a child may ask all but barmap_device_create_current() and barmap_device_bar1().
+/// fork(): a child may ask all but barmap_device_create_current(), barmap_device_bar1() and
+/// barmap_is_pinned(), which ask CUDA.
 #ifndef BARMAP_REPORT_H
 #define BARMAP_REPORT_H
 

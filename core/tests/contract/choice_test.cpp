@@ -248,6 +248,14 @@ TEST_F(choice_test, a_misspelt_wish_for_the_simulated_gpu_loads_no_driver) {
 }
 
 // What a program changes later would otherwise hold for some objects and not for others.
+// BARMAP_SIM=1 is set in these tests: to set it would be no advice.
+TEST_F(choice_test, the_advice_without_a_gpu_is_that_of_a_refused_setting) {
+    set_environment("BARMAP_POLICY", "nonsense");
+    error const refusal = caught([] { expect_settings(); });
+    EXPECT_EQ(refusal.operation(), "use BARMAP_POLICY=nonsense");
+    EXPECT_EQ(cuda::advice_without_gpu(), refusal.advice());
+}
+
 TEST_F(choice_test, the_environment_is_read_once) {
     boot("610", true, true);
     device_block const block(mib);
