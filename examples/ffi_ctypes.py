@@ -19,7 +19,7 @@ class Options(ctypes.Structure):
 # What each function returns and takes; handles are opaque pointers.
 FUNCTIONS = {
     "barmap_device_create": (c_int, c_int, POINTER(c_void_p)),
-    "barmap_pin_allocate": (c_int, c_void_p, c_size_t, POINTER(c_void_p)),
+    "barmap_pin_allocate": (c_int, c_void_p, c_size_t, c_char_p, POINTER(c_void_p)),
     "barmap_pin_create": (c_int, c_void_p, c_uint64, c_size_t, POINTER(Options),
                           POINTER(c_void_p)),
     "barmap_pin_gpu_address": (c_uint64, c_void_p),
@@ -59,7 +59,7 @@ def main(path):
     barmap = load(path)
     print("barmap", barmap.barmap_version().decode())
     gpu = made(barmap, "barmap_device_create", 0)
-    memory = made(barmap, "barmap_pin_allocate", gpu, 1 << 20)
+    memory = made(barmap, "barmap_pin_allocate", gpu, 1 << 20, None)
     address = barmap.barmap_pin_gpu_address(memory)
 
     # Stands for memory of yours: a second pin, of a part of it and of the pages around.

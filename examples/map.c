@@ -14,7 +14,7 @@ int main(void) {
     barmap_device* gpu = NULL;
     barmap_pin* pin = NULL;
     barmap_mapping* map = NULL;
-    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, bytes, &pin) || barmap_mapping_create(pin, &map)) {
+    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, bytes, NULL, &pin) || barmap_mapping_create(pin, &map)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         barmap_pin_destroy(pin);
         barmap_device_destroy(gpu);

@@ -7,8 +7,6 @@
 #include "session.hpp"
 
 #include "cuda/memory.hpp"
-#include "transfer/copy_methods.hpp"
-#include "transfer/cpu/transfer.hpp"
 
 #include <barmap/checkpoint.hpp>
 #include <barmap/waits.hpp>
@@ -253,30 +251,27 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
     });
 }
 
-// The hot path: no lock, no log, but for what an engine may copy faster.
+// The hot path: no lock, no log, but for what an engine may copy faster. Each function ends in a jump,
+// which pushes nothing.
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
     auto* const gpu = static_cast<std::byte*>(map_d_ptr);
     auto* const host = static_cast<std::byte const*>(h_ptr);
-    if (size >= least_for_engines(copy_direction::to_gpu)) [[unlikely]]
-        return copy_much_to_gpu(handle.h, gpu, host, size);
-    return copy_through(
-        handle.h, gpu, host, size,
-        [](std::byte* to, std::byte const* from, std::size_t bytes, slot const& named) {
-            copy::write_bytes(to, from, bytes, *named.plan.load(std::memory_order_relaxed));
-        });
+    return copy_through(handle.h, gpu, host, size, [&](slot const& named) {
+        if (size >= named.engines_to_gpu.load(std::memory_order_relaxed)) [[unlikely]]
+            return copy_much_to_gpu(handle.h, gpu, host, size);
+        return barmap_copy_write(gpu, host, size, named.plan.load(std::memory_order_relaxed));
+    });
 }
 
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
     auto* const gpu = static_cast<std::byte const*>(map_d_ptr);
     auto* const host = static_cast<std::byte*>(h_ptr);
-    if (size >= least_for_engines(copy_direction::to_cpu)) [[unlikely]]
-        return copy_much_to_cpu(handle.h, gpu, host, size);
-    return copy_through(
-        handle.h, gpu, host, size,
-        [](std::byte const* from, std::byte* to, std::size_t bytes, slot const& named) {
-            copy::read_bytes(to, from, bytes, *named.plan.load(std::memory_order_relaxed));
-        });
+    return copy_through(handle.h, gpu, host, size, [&](slot const& named) {
+        if (size >= named.engines_to_cpu.load(std::memory_order_relaxed)) [[unlikely]]
+            return copy_much_to_cpu(handle.h, gpu, host, size);
+        return barmap_copy_read(host, gpu, size, named.plan.load(std::memory_order_relaxed));
+    });
 }
 
 void gdr_runtime_get_version(int* major, int* minor) {

@@ -69,6 +69,10 @@ void publish_handle(unsigned long handle, std::byte* data, std::size_t bytes,
     place.data.store(data, std::memory_order_relaxed);
     place.size.store(bytes, std::memory_order_relaxed);
     place.plan.store(whole.window().plan, std::memory_order_relaxed);
+    place.engines_to_gpu.store(whole.engines_from(copy_direction::to_gpu),
+                               std::memory_order_relaxed);
+    place.engines_to_cpu.store(whole.engines_from(copy_direction::to_cpu),
+                               std::memory_order_relaxed);
     place.whole.store(&whole, std::memory_order_relaxed);
     place.handle.store(handle, std::memory_order_release);
 }

@@ -15,8 +15,9 @@ constexpr std::size_t most = detail::index_mask; // one is nobody's
 
 struct counted {
     int& moves;
-    void operator()(std::byte*, std::byte const*, std::size_t, slot const&) const noexcept {
+    int operator()(slot const&) const noexcept {
         ++moves;
+        return 0;
     }
 };
 

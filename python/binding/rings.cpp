@@ -21,9 +21,9 @@ using detail::byte_ring_to_cpu;
 using detail::byte_ring_to_gpu;
 
 template <class Ring>
-constexpr detail::signal_kind kind_of =
-    std::is_same_v<Ring, byte_ring_to_gpu> ? detail::signal_kind::ring_to_gpu
-                                           : detail::signal_kind::ring_to_cpu;
+constexpr barmap_signal_kind kind_of =
+    std::is_same_v<Ring, byte_ring_to_gpu> ? BARMAP_RING_TO_GPU
+                                           : BARMAP_RING_TO_CPU;
 
 template <class Ring>
 typename held<Ring>::opener held_ring<Ring>::opener_of(std::size_t message_bytes) {

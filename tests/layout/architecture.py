@@ -8,34 +8,18 @@ import re
 from pathlib import Path
 
 import rooms
+from c_style import sources, without_comments
+from passes import calls_without_a_pass
 
 CODE_SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 MOST_LINES = 450
 BANNED_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "internal"}
-
-_COMMENT_OR_STRING = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
-
 
 def code_files(root: Path) -> list[Path]:
     files = []
     for room in rooms.CODE:
         files += (p for p in (root / room).rglob("*") if p.is_file())
     return sorted(p for p in files if "__pycache__" not in p.parts)
-
-
-def sources(folder: Path) -> list[Path]:
-    return rooms.files_in(folder, ".cpp", ".hpp", ".c", ".h")
-
-
-def without_comments(text: str, *, keep_strings: bool) -> str:
-    """The text with comments (and strings) blanked out; lines keep their numbers."""
-    def blank(match: re.Match) -> str:
-        found = match.group()
-        if found[0] in "\"'" and keep_strings:
-            return found
-        return re.sub(r"[^\n]", " ", found)
-    return _COMMENT_OR_STRING.sub(blank, text)
 
 
 def _find(root: Path, files: list[Path], pattern: str, *, keep_strings: bool,
@@ -119,16 +103,16 @@ def backends_named_outside_the_list(root: Path) -> list[str]:
 
 # The rooms of core/src, from the lowest up: each includes those below it. Signals stand on the public interface and on the
 # two lowest. All stand on system, and from driver on on cuda.
-ROOMS = ("base", "driver", "transfer", "map", "gpu", "api", "signal", "c")
+ROOMS = ("base", "driver", "transfer", "map", "gpu", "api", "signal")
 BELOW = {room: set(ROOMS[:number + 1]) for number, room in enumerate(ROOMS)}
 BELOW["signal"] = {"base", "driver", "signal"}
 # The routines of the CPU know no driver.
 BELOW["transfer/cpu"] = {"base", "transfer/cpu"}
 for below in BELOW.values():
     below.update({"system", "cuda", "nvidia"} if "driver" in below else {"system"})
-# Public headers of plain types, for every room, and those that declare what a room defines; classes are the two
-# uppermost rooms' own.
-PLAIN_HEADERS = {"error.hpp", "export.hpp", "report.hpp", "types.hpp", "version.hpp", "waits.hpp"}
+# Public headers of plain types, for every room, and those that declare what a room defines; the other classes of C++ are
+# for the two uppermost rooms alone.
+PLAIN_HEADERS = {"barmap.h", "list.h", "report.h", "error.hpp", "export.hpp", "report.hpp", "types.hpp", "waits.hpp"}
 HEADERS_OF = {"transfer": {"copy.hpp", "window.hpp"}}
 
 
@@ -144,7 +128,7 @@ def includes_upwards(root: Path) -> list[str]:
                 if not beside and not any(included.startswith(each + "/") for each in below):
                     found.append(f"{path.relative_to(root)}: {room} includes {included}")
             for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", text):
-                if room not in ("api", "signal", "c") and included not in headers:
+                if room not in ("api", "signal") and included not in headers:
                     found.append(f"{path.relative_to(root)}: {room} includes <barmap/{included}>")
     for path in [p for room in rooms.GROUND for p in sources(root / room)]:
         for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", path.read_text()):
@@ -346,44 +330,6 @@ def choices_outside_policy(root: Path) -> list[str]:
     return _find(root, files, r"^\s+constexpr (?:std::)?(?:size_t|ptrdiff_t) (?:least|most|large|small|bulk)\w* =(?! policy::)|"
                  r"\b(?:bytes|pieces|size|count)\b(?:\.size\(\))? *[<>]=? *(?:\d{2,}|\d+ \* \w?ib)\b",
                  keep_strings=False, what="a number of its own")
-
-
-# They tell what the process remembers, but for count and current_ordinal, which ask CUDA: while it is locked, they wait.
-WITHOUT_PASS = {
-    "batch_queue": {"queue_of"},
-    "device": {"count", "current_ordinal", "ordinal", "name", "pci_address", "driver_version", "simulated",
-               "started_backends", "started_engines"},
-    "host_buffer": {"data", "size", "gpu_address"},
-    "mapping": {"data", "size", "kind", "backend", "window", "store_routine", "load_routine", "window_by", "use_copy_routine"},
-    "pin": {"gpu_address", "size", "memory", "backend"},
-}
-_FUNCTION = re.compile(r"^(?!namespace|struct|class|enum|union|using|static_assert|#)(?:[\w:<>,&*\[\] ]+?[ &*])?"
-                       r"((?:\w+::)*~?\w+)\((?:[^;{}]|\{\})*?\)[^;{}]*?(?:try )?\{(.*?)^\}", re.M | re.S)
-
-
-def calls_without_a_pass(root: Path) -> list[str]:
-    """A member of a handle of core/src/api holds a checkpoint::pass, or calls what does: else a checkpoint takes away what
-    it uses."""
-    functions = []
-    for path in sources(root / "core/src/api"):
-        code = re.sub(r"\{\s*\}$", ";", without_comments(path.read_text(), keep_strings=False), flags=re.M)
-        functions += [(path, *match[1].rpartition("::")[::2], match[2]) for match in _FUNCTION.finditer(code)]
-
-    def enters(body: str, by: set[str]) -> bool:
-        called = rf"(?:(?<=state_->)|(?<=device->)|(?<![\w.>]))(?<!barmap::)(?:{'|'.join(by)})\("
-        return re.search(rf"\bcheckpoint::pass const \w+|{called}", body) is not None
-
-    entering = {"enter"}
-    while new := {name for _, owner, name, body in functions
-                  if owner not in WITHOUT_PASS and enters(body, entering)} - entering:
-        entering |= new
-    found = []
-    for path, owner, name, body in functions:
-        exempt = WITHOUT_PASS.get(owner, {name}) | {owner, f"~{owner}"}
-        calls_its_like = re.match(rf"\s*return {re.escape(name)}\(", body)
-        if name not in exempt and not calls_its_like and not enters(body, entering):
-            found.append(f"{path.relative_to(root)}: {owner}::{name} holds no pass")
-    return found
 
 
 def actions_by_tag(root: Path) -> list[str]:

@@ -196,12 +196,13 @@ PLANTED = {
         "inference/preload/judgement.cpp": LICENCE + "if (pieces.size() > 64) return a;\n",
     },
     "calls_without_a_pass": {
-        "core/src/api/pin.cpp": LICENCE + "mapping pin::map() const {\n    return mapping(map_as(state_));\n}\n",
+        "core/src/api/pin.cpp": LICENCE + "int barmap_mapping_create(barmap_pin* pin, barmap_mapping** out) {\n"
+                                          "    return make(out, a, [&] { return map_as(pin); });\n}\n",
         "core/src/api/batch_queue.cpp": LICENCE + "int batch_queue_state::submit() {\n    checkpoint::pass const here(a);\n}\n\n"
-                                        "int batch_queue::submit() {\n    return engine_->submit(a);\n}\n",
+                                        "int barmap_batch_queue_submit(int queue) {\n    return queue->engine->submit(a);\n}\n",
         "core/src/api/device.cpp": LICENCE + "void look(int a) {\n    checkpoint::pass const here(a);\n}\n\n"
-                                   "int device::ordinal() const {\n    return 0;\n}\n\nvoid device::open() {\n    look(1);\n}\n\n"
-                                   "bar1_info device::bar1(int a = {}) const try {\n    return state_->bar1();\n}\n",
+                                   "int barmap_device_ordinal(int a) {\n    return 0;\n}\n\nint barmap_device_create(int a) {\n    look(1);\n}\n\n"
+                                   "int barmap_device_bar1(int a) {\n    return state->bar1();\n}\n",
     },
     "names_that_say_nothing": {
         "core/src/utils/fd.cpp": LICENCE,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program built with another minor version's C++ headers neither links nor loads, and says why;
-one of the C interface does.
+"""A program that was built with the headers of another minor version links and runs, in C and in C++. One
+that needs functions which the library lacks is refused, and the loader says why.
 
 Usage: binary_versions_test.py COMPILER LIBRARY ARCHIVE MAP INCLUDE [unittest's arguments]
 """
@@ -18,12 +18,39 @@ COMPILER = LIBRARY = ARCHIVE = MAP = INCLUDE = ""  # set from the command line
 SYSTEM = ["-ldl", "-pthread"]
 CXX_PROGRAM = """#include <barmap/barmap.hpp>
 #include <cstdio>
-int main() { std::printf("%s\\n", std::string(barmap::version()).c_str()); }
+#include <string>
+int main() try {
+    std::printf("%s\\n", std::string(barmap::version()).c_str());
+    (void)barmap::device::open(99);
+    return 1;
+} catch (barmap::error const& failure) {
+    return failure.code() != barmap::errc::no_device;
+}
+"""
+# Two parts of a program, each with its own copy of what is inline.
+THROWING_PART = """#include <barmap/barmap.hpp>
+void open_a_gpu() { (void)barmap::device::open(99); }
+"""
+CATCHING_PART = """#include <barmap/barmap.hpp>
+#include <cstdio>
+void open_a_gpu();
+int main() {
+    try {
+        open_a_gpu();
+    } catch (barmap::error const&) {
+        std::puts("an error of the same version");
+    } catch (std::system_error const& failure) {
+        std::printf("a system_error, equal: %d\\n", failure.code() == barmap::errc::no_device);
+    }
+}
 """
 C_PROGRAM = """#include <barmap/barmap.h>
 #include <stdio.h>
 int main(void) { printf("%s\\n", barmap_version()); return 0; }
 """
+NEW_FUNCTION = "int barmap_new(void);\n"
+NEW_C_PROGRAM = C_PROGRAM.replace("int main", NEW_FUNCTION + "int main").replace("return 0", "return barmap_new()")
+VERSION = r"^\d+\.\d+\.\d+\n$"
 
 
 def run(*command, **options):
@@ -37,8 +64,6 @@ class BinaryVersions(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
-        (cls.folder / "program.cpp").write_text(CXX_PROGRAM)
-        (cls.folder / "program.c").write_text(C_PROGRAM)
         header = (Path(INCLUDE) / "barmap/export.hpp").read_text()
         minor = int(re.search(r"#define BARMAP_VERSION_MINOR (\d+)\n", header).group(1))
         other = cls.folder / "other"
@@ -47,60 +72,75 @@ class BinaryVersions(unittest.TestCase):
             f"VERSION_MINOR {minor}\n", f"VERSION_MINOR {minor + 1}\n"))
         cls.headers = {"same": INCLUDE, "other": other}
 
-    def build(self, headers, library, language="cpp"):
-        program = self.folder / f"program_of_{language}"
-        compiled = self.folder / f"{headers}_{language}.o"  # which takes most of the time
-        if not compiled.exists():
-            standard = ["-std=c++20"] if language == "cpp" else ["-xc", "-std=c11"]
-            built = run(COMPILER, *standard, f"-I{self.headers[headers]}", "-c",
-                        self.folder / f"program.{language}", "-o", compiled)
+    def compiled(self, source, headers="same", language="c++"):
+        """An object, which is made once."""
+        made = self.folder / f"{headers}_{abs(hash(source))}.o"
+        if not made.exists():
+            standard = "-std=c++20" if language == "c++" else "-std=c11"
+            built = run(COMPILER, f"-x{language}", standard, "-fPIC", f"-I{self.headers[headers]}", "-c", "-", "-o", made,
+                        input=source)
             self.assertEqual(0, built.returncode, built.stderr)
-        return run(COMPILER, compiled, library, *SYSTEM, "-o", program), program
+        return made
 
-    def library_with_another_node(self):
-        """The same library, but for the version node of C++."""
-        text = Path(MAP).read_text()
-        script = self.folder / "other.map"
-        script.write_text(re.sub(r"^BARMAP_CXX_[\d.]+", "BARMAP_CXX_99.9", text, flags=re.M))
-        self.assertNotEqual(text, script.read_text())
-        linked = run(COMPILER, "-shared", f"-Wl,--version-script={script}",
-                     f"-Wl,-soname,{self.soname()}", "-Wl,--whole-archive", ARCHIVE,
-                     "-Wl,--no-whole-archive", *SYSTEM, "-o", self.folder / self.soname())
-        self.assertEqual(0, linked.returncode, linked.stderr)
-        return self.folder
+    def linked(self, *parts):
+        program = self.folder / "program"
+        built = run(COMPILER, *parts, *SYSTEM, "-o", program)
+        self.assertEqual(0, built.returncode, built.stderr)
+        return program
 
-    def soname(self):
-        return re.search(r"soname: \[(.*?)\]", run("readelf", "-d", LIBRARY).stdout).group(1)
-
-    def in_folder(self, program, folder):
-        return run(program, env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
-
-    def test_the_same_version_links_and_loads(self):
-        for library in (LIBRARY, ARCHIVE):
-            built, program = self.build("same", library)
+    def newer_library(self):
+        """The same library with one function more, in a node of its own."""
+        folder = self.folder / "newer"
+        folder.mkdir(exist_ok=True)
+        made = folder / re.search(r"soname: \[(.*?)\]", run("readelf", "-d", LIBRARY).stdout).group(1)
+        if not made.exists():
+            script = folder / "map"
+            script.write_text(Path(MAP).read_text() + "BARMAP_99.9 { global: barmap_new; } BARMAP_1.0;\n")
+            function = self.compiled(NEW_FUNCTION + "int barmap_new(void) { return 0; }\n", language="c")
+            built = run(COMPILER, "-shared", f"-Wl,--version-script={script}", f"-Wl,-soname,{made.name}",
+                        "-Wl,--whole-archive", ARCHIVE, "-Wl,--no-whole-archive", function, *SYSTEM, "-o", made)
             self.assertEqual(0, built.returncode, built.stderr)
-            ran = self.in_folder(program, Path(LIBRARY).parent)
-            self.assertRegex(ran.stdout, r"^\d+\.\d+\.\d+\n$", ran.stderr)
+        return made
 
-    def test_headers_of_another_minor_version_do_not_link(self):
-        for library in (LIBRARY, ARCHIVE):
-            built, _ = self.build("other", library)
-            self.assertNotEqual(0, built.returncode)
-            self.assertRegex(built.stderr, r"undefined reference to `barmap::v\d+_\d+::version")
+    def ran(self, program, library):
+        return run(program, env={**os.environ, "LD_LIBRARY_PATH": str(Path(library).parent)})
 
-    def test_a_library_of_another_minor_version_does_not_load(self):
-        _, program = self.build("same", LIBRARY)
-        ran = self.in_folder(program, self.library_with_another_node())
-        self.assertNotEqual(0, ran.returncode)
-        self.assertRegex(ran.stderr, r"version `BARMAP_CXX_[\d.]+' not found")
-
-    def test_the_c_interface_is_that_of_every_version(self):
+    def test_headers_of_each_minor_version_link_and_run(self):
         for headers in self.headers:
-            built, program = self.build(headers, LIBRARY, "c")
-            self.assertEqual(0, built.returncode, built.stderr)
-            for folder in (Path(LIBRARY).parent, self.library_with_another_node()):
-                ran = self.in_folder(program, folder)
-                self.assertRegex(ran.stdout, r"^\d+\.\d+\.\d+\n$", ran.stderr)
+            for library in (LIBRARY, ARCHIVE):
+                with self.subTest(headers=headers, library=library):
+                    ran = self.ran(self.linked(self.compiled(CXX_PROGRAM, headers), library), LIBRARY)
+                    self.assertEqual(0, ran.returncode, ran.stderr)
+                    self.assertRegex(ran.stdout, VERSION)
+
+    def test_a_program_needs_c_functions_alone(self):
+        needed = {name for headers in self.headers
+                  for name in re.findall(r"(\S*barmap\S*)", run("nm", "-u", self.compiled(CXX_PROGRAM, headers)).stdout)}
+        self.assertIn("barmap_version", needed)
+        self.assertEqual([], [name for name in needed if not re.fullmatch(r"barmap_\w+", name)])
+
+    def test_parts_of_two_minor_versions_are_kept_apart(self):
+        for throwing, said in (("same", "an error of the same version\n"), ("other", "a system_error, equal: 1\n")):
+            for library in (LIBRARY, ARCHIVE):
+                with self.subTest(throwing=throwing, library=library):
+                    program = self.linked(self.compiled(THROWING_PART, throwing), self.compiled(CATCHING_PART), library)
+                    self.assertEqual(said, self.ran(program, LIBRARY).stdout)
+
+    def test_a_program_runs_with_a_newer_library(self):
+        for headers in self.headers:
+            for source, language in ((C_PROGRAM, "c"), (CXX_PROGRAM, "c++")):
+                with self.subTest(headers=headers, language=language):
+                    ran = self.ran(self.linked(self.compiled(source, headers, language), LIBRARY), self.newer_library())
+                    self.assertEqual(0, ran.returncode, ran.stderr)
+                    self.assertRegex(ran.stdout, VERSION)
+
+    def test_an_older_library_is_refused_by_the_node_that_it_lacks(self):
+        newer = self.newer_library()
+        program = self.linked(self.compiled(NEW_C_PROGRAM, language="c"), newer)
+        self.assertEqual(0, self.ran(program, newer).returncode)
+        refused = self.ran(program, LIBRARY)
+        self.assertNotEqual(0, refused.returncode)
+        self.assertRegex(refused.stderr, r"version `BARMAP_99\.9' not found")
 
 
 class TheLanguage(unittest.TestCase):

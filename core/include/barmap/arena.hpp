@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/arena.h>
 #include <barmap/device.hpp>
-#include <barmap/export.hpp>
+#include <barmap/handle.hpp>
 #include <barmap/window.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <string>
 #include <string_view>
-
-namespace barmap {
-struct arena_state; ///< inside the library
-}
+#include <utility>
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
-
-namespace detail {
-struct opened_signal;
-struct shared_signal;
-} // namespace detail
 
 /// Memory for rings, counters, calls and logs: one block of GPU memory with its mapping, and one
 /// block of pinned host memory. Rings and counters allocate parts of the two blocks, so that
@@ -33,7 +26,7 @@ struct shared_signal;
 /// allocates memory with CUDA; destroying the last handle and part frees it, which waits for
 /// running kernels.
 /// Thread rule: threads may call any members at once.
-class BARMAP_API arena {
+class arena {
 public:
     /// Parts begin at a multiple of this number of bytes, so that no two share a cache line on
     /// either side.
@@ -45,62 +38,87 @@ public:
     /// @throws error as device::allocate() and pin::map(); also if no more host memory may be
     ///         locked (ulimit -l), or no descriptor is left: the host memory takes one
     arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
-          std::string_view backend = {});
-    arena(arena const&) noexcept;
-    arena& operator=(arena const&) noexcept;
-    ~arena();
+          std::string_view backend = {})
+        : arena(detail::made<barmap_arena>([&](auto out) {
+              return barmap_arena_create(of.c_handle(), gpu_bytes, host_bytes,
+                                         std::string(backend).c_str(), out);
+          })) {}
+    /// Takes over a handle of the C interface, or one use of it. @pre it is not NULL
+    explicit arena(barmap_arena* of) noexcept : handle_(of) {}
 
     /// A part of one of the blocks. Move-only. The destructor frees it; no kernel and no copy may
     /// use it any more by then.
     /// Thread rule: the bytes are like any memory; destroying the part is exclusive.
-    class BARMAP_API part {
+    class part {
     public:
-        part() noexcept; ///< empty
-        part(part&&) noexcept;
-        part& operator=(part&&) noexcept;
-        ~part();
+        part() noexcept = default; ///< empty
+        part(part&& other) noexcept
+            : handle_(std::move(other.handle_)), at_(std::exchange(other.at_, {})) {}
+        part& operator=(part&& other) noexcept {
+            std::swap(handle_, other.handle_);
+            std::swap(at_, other.at_);
+            return *this;
+        }
+        ~part() = default;
+        /// Takes over a handle of the C interface. @pre it is not NULL
+        explicit part(barmap_arena_part* of) noexcept : handle_(of) {
+            barmap_arena_part_place(of, &at_);
+        }
+        /// For calls of the C interface; null if it is empty.
+        [[nodiscard]] barmap_arena_part* c_handle() const noexcept { return handle_.get(); }
 
         /// CPU address of the first byte.
-        [[nodiscard]] std::byte* data() const noexcept { return data_; }
-        [[nodiscard]] std::size_t size() const noexcept { return size_; } ///< bytes, as requested
+        [[nodiscard]] std::byte* data() const noexcept {
+            return static_cast<std::byte*>(at_.data);
+        }
+        [[nodiscard]] std::size_t size() const noexcept { return at_.size; } ///< bytes, as requested
         /// The address for kernels. 0 in a process that has opened the memory by a descriptor.
-        [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return gpu_address_; }
+        [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return at_.gpu_address; }
         /// The part as a window, if it is GPU memory; else an empty window.
-        [[nodiscard]] barmap::window window() const noexcept;
+        [[nodiscard]] barmap::window window() const noexcept {
+            return at_.plan ? detail::window_of({at_.data, at_.size, at_.plan}) : barmap::window{};
+        }
         /// False for an empty part, and in a forked child, which may only destroy the part.
-        [[nodiscard]] bool is_of_this_process() const noexcept;
+        [[nodiscard]] bool is_of_this_process() const noexcept {
+            return handle_ && barmap_arena_part_is_own(handle_.get());
+        }
 
     private:
-        friend class arena;
-        friend detail::shared_signal;
-        std::shared_ptr<arena_state> owner_;
-        std::byte* data_ = nullptr;
-        std::size_t size_ = 0;
-        std::uintptr_t gpu_address_ = 0;
-        copy_plan const* plan_ = nullptr; ///< null: host memory
+        detail::owned<barmap_arena_part, barmap_arena_part_destroy> handle_;
+        barmap_part_place at_{};
     };
 
     /// Allocates GPU memory. It holds what its last user left there.
     /// @throws error errc::out_of_range if no part of that size is left, errc::invalid_argument for
     ///         0 bytes, errc::forked_child
-    [[nodiscard]] part take_gpu(std::size_t bytes) const;
+    [[nodiscard]] part take_gpu(std::size_t bytes) const { return take(BARMAP_OF_GPU, bytes); }
     /// The same with host memory.
-    [[nodiscard]] part take_host(std::size_t bytes) const;
+    [[nodiscard]] part take_host(std::size_t bytes) const { return take(BARMAP_OF_HOST, bytes); }
 
     /// How the CPU caches the GPU memory.
-    [[nodiscard]] cache_kind kind() const noexcept;
+    [[nodiscard]] cache_kind kind() const noexcept {
+        return static_cast<cache_kind>(barmap_arena_kind(handle_.get()));
+    }
     /// The GPU that owns the memory. @pre not opened()
-    [[nodiscard]] device const& gpu() const noexcept;
+    [[nodiscard]] device gpu() const noexcept {
+        return device(barmap_device_retain(barmap_arena_device(handle_.get())));
+    }
     /// Whether another process made the arena, and this one opened a ring or a counter of it by a
     /// descriptor. take_gpu() and take_host() then return the parts of that ring or counter, with
     /// their contents.
-    [[nodiscard]] bool opened() const noexcept;
+    [[nodiscard]] bool opened() const noexcept {
+        return barmap_arena_device(handle_.get()) == nullptr;
+    }
+    /// For calls of the C interface; the object keeps it.
+    [[nodiscard]] barmap_arena* c_handle() const noexcept { return handle_.get(); }
 
 private:
-    friend detail::opened_signal;
-    friend detail::shared_signal;
-    explicit arena(std::shared_ptr<arena_state> state) noexcept;
-    std::shared_ptr<arena_state> state_;
+    [[nodiscard]] part take(int block, std::size_t bytes) const {
+        return part(detail::made<barmap_arena_part>(
+            [&](auto out) { return barmap_arena_take(handle_.get(), block, bytes, out); }));
+    }
+
+    detail::shared<barmap_arena, barmap_arena_retain, barmap_arena_destroy> handle_;
 };
 
 } // namespace BARMAP_INLINE_NAMESPACE

@@ -9,7 +9,7 @@
 ///     barmap_pin *pin;
 ///     barmap_mapping *map;
 ///     double value = 42.0;
-///     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, &pin) ||
+///     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, NULL, &pin) ||
 ///         barmap_mapping_create(pin, &map))
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
 ///     barmap_mapping_write(map, 0, &value, sizeof value);
@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define BARMAP_API __attribute__((visibility("default")))
+#define BARMAP_API __attribute__((visibility("default"), nothrow))
 #else
 #define BARMAP_API
 #endif
@@ -57,7 +57,6 @@ extern "C" {
 
 typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of GPU memory that the CPU can map
-typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of a pin
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
 /// you can do. "" before the first failure; a success leaves it unchanged.
@@ -108,35 +107,55 @@ BARMAP_API int barmap_device_create(int ordinal, barmap_device** out);
 ///     barmap_device_create_from_pointer((uint64_t)cuda_malloc_pointer, &gpu);
 BARMAP_API int barmap_device_create_from_pointer(uint64_t gpu_address, barmap_device** out);
 
+/// Opens the GPU that owns the memory in the pages of 64 KiB that a range touches. Otherwise as
+/// barmap_device_create_from_pointer().
+/// @return the same; BARMAP_ERROR_OUT_OF_RANGE for a page without memory
+///
+///     barmap_device_create_from_pages((uint64_t)cuda_malloc_pointer, bytes, &gpu);
+BARMAP_API int barmap_device_create_from_pages(uint64_t gpu_address, size_t bytes,
+                                               barmap_device** out);
+
+/// One more use of a handle: it then takes one more barmap_device_destroy() to free it. Any thread.
+/// @return the handle
+///
+///     barmap_device *mine = barmap_device_retain(gpu);
+BARMAP_API barmap_device* barmap_device_retain(barmap_device* device);
+
 /// The GPU's name, for example "NVIDIA H200". Valid as long as the handle. Any thread.
 ///
 ///     puts(barmap_device_name(gpu));
 BARMAP_API char const* barmap_device_name(barmap_device const* device);
 
-/// Frees the handle. Pins and mappings made through it remain usable. Freeing the last handle of a
+/// Ends one use of the handle, and frees it with the last. Pins and mappings made through it remain
+/// usable. Freeing the last handle of a
 /// GPU frees memory with CUDA, which waits for running kernels. NULL: does nothing.
 ///
 ///     barmap_device_destroy(gpu);
 BARMAP_API void barmap_device_destroy(barmap_device* device);
 
 /// Allocates GPU memory that can be mapped, and pins it. Any thread.
-/// @param bytes greater than 0
-/// @param out   free it with barmap_pin_destroy()
+/// @param bytes   greater than 0
+/// @param backend name of the backend to use; NULL or "": the first that can
+/// @param out     free it with barmap_pin_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_BACKEND_ABSENT or
 ///         _BACKEND_BROKEN if no backend is usable; BARMAP_ERROR_UNSUPPORTED_OPERATION;
 ///         BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA with the driver's out-of-memory
 ///
 ///     barmap_pin *pin;
-///     barmap_pin_allocate(gpu, 1 << 20, &pin);
+///     barmap_pin_allocate(gpu, 1 << 20, NULL, &pin);
 ///     launch_kernel((void *)barmap_pin_gpu_address(pin));
-BARMAP_API int barmap_pin_allocate(barmap_device* device, size_t bytes, barmap_pin** out);
+BARMAP_API int barmap_pin_allocate(barmap_device* device, size_t bytes, char const* backend,
+                                   barmap_pin** out);
 
 /// Values of barmap_pin_options::flags; combine them with |.
 enum barmap_pin_flags {
     /// Widens the range to whole pages of 64 KiB; it may then start or end outside its allocation.
     BARMAP_PIN_WHOLE_PAGES = 1,
     /// Maps through PCIe even where the CPU also has a coherent link to the GPU.
-    BARMAP_PIN_FORCE_PCIE = 2
+    BARMAP_PIN_FORCE_PCIE = 2,
+    /// Makes barmap_pin_event_fd() and barmap_pin_next_event() report when the GPU driver revokes the
+    /// memory. Only gdrdrv in callback mode can.
+    BARMAP_PIN_EVENTS = 4
 };
 
 /// How to pin. Later versions add members at the end, for which 0 means the previous behaviour. The
@@ -145,6 +164,8 @@ typedef struct barmap_pin_options {
     size_t size;         ///< sizeof(barmap_pin_options), as compiled into the program
     char const* backend; ///< name of the backend to use; NULL or "": the first that can
     uint64_t flags;      ///< values of enum barmap_pin_flags
+    uint64_t p2p_token;  ///< passed to a gdrdrv older than 2.5; otherwise ignored
+    uint64_t va_space;   ///< the same; up to 2^32 - 1
 } barmap_pin_options;
 
 /// Pins memory that the caller owns: any address and length inside one allocation, or inside
@@ -216,138 +237,73 @@ BARMAP_API size_t barmap_pin_size(barmap_pin const* pin);
 ///     puts(barmap_pin_backend(pin));
 BARMAP_API char const* barmap_pin_backend(barmap_pin const* pin);
 
+/// Kinds of memory, which decide what can map it.
+enum barmap_memory_kind {
+    BARMAP_MEMORY_DEVICE = 0,             ///< cudaMalloc, cuMemAlloc
+    BARMAP_MEMORY_VIRTUAL_EXPORTABLE = 1, ///< cuMemCreate with a POSIX-fd handle type, mapped
+    BARMAP_MEMORY_VIRTUAL_OPAQUE = 2,     ///< the same without an exportable handle type
+    BARMAP_MEMORY_POOL = 3,               ///< cudaMallocAsync, of a pool without handle types
+    BARMAP_MEMORY_POOL_EXPORTABLE = 4,    ///< the same, of a pool with POSIX-fd handles
+    BARMAP_MEMORY_GRAPH = 5,              ///< a memory node of a CUDA graph
+    BARMAP_MEMORY_ALLOCATED = 6,          ///< barmap_pin_allocate()
+    BARMAP_MEMORY_IMPORTED = 7,           ///< of another process or another API
+    BARMAP_MEMORY_MANAGED = 8,            ///< cudaMallocManaged
+    BARMAP_MEMORY_HOST = 9,               ///< pinned or registered host memory
+    BARMAP_MEMORY_UNKNOWN = 10            ///< no live CUDA allocation is there
+};
+
+/// What was pinned: a value of enum barmap_memory_kind. Any thread.
+///
+///     bool is_ours = barmap_pin_memory_kind(pin) == BARMAP_MEMORY_ALLOCATED;
+BARMAP_API int barmap_pin_memory_kind(barmap_pin const* pin);
+
+/// Whether the GPU driver has revoked the memory, so that accesses to its mappings fault. Only gdrdrv
+/// in callback mode allows this. Any thread.
+/// @param revoked set to 1 or 0
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CHECKPOINTED; or
+///         what gdrdrv reports
+///
+///     barmap_pin_revoked(pin, &revoked);
+BARMAP_API int barmap_pin_revoked(barmap_pin const* pin, int* revoked);
+
+/// A descriptor for poll(), select() and epoll, of a pin with BARMAP_PIN_EVENTS: readable when
+/// barmap_pin_next_event() will return an event. The pin owns it: do not read or close it. Any thread.
+/// @param descriptor set to it; -1 on failure
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for a pin without events
+///
+///     barmap_pin_event_fd(pin, &descriptor);
+BARMAP_API int barmap_pin_event_fd(barmap_pin const* pin, int* descriptor);
+
+/// The GPU driver has revoked memory of a pin. The structure never changes.
+typedef struct barmap_pin_event {
+    uint64_t gpu_address; ///< of the part of the pin that is gone
+    uint64_t size;        ///< bytes of it
+    uint64_t sequence;    ///< counts the pin's events from 1, lost ones included
+    uint64_t lost;        ///< if not 0: so many were lost, and the range is the whole pin's
+} barmap_pin_event;
+
+/// The oldest event that was not read yet, of a pin with BARMAP_PIN_EVENTS. Never waits. Once an event
+/// is delivered, no mapping of the pin reaches that memory any more. Any thread.
+/// @param event set to it
+/// @param found set to 1, or to 0 if there is none
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for a pin without events; BARMAP_ERROR_FORKED_CHILD; or
+///         what gdrdrv reports
+///
+///     while (barmap_pin_next_event(pin, &event, &found) == BARMAP_OK && found)
+///         forget(event.gpu_address, event.size);
+BARMAP_API int barmap_pin_next_event(barmap_pin const* pin, barmap_pin_event* event, int* found);
+
 /// Frees the handle. The memory remains pinned as long as mappings of it are left. Do not call it
 /// while another thread uses the handle. NULL: does nothing.
 ///
 ///     barmap_pin_destroy(pin);
 BARMAP_API void barmap_pin_destroy(barmap_pin* pin);
 
-/// Makes CPU addresses for the whole pin. The first mapping through a backend takes a few
-/// milliseconds, in which barmap measures the copy routines. Any thread.
-/// @param out free it with barmap_mapping_destroy()
-/// @return 0; BARMAP_ERROR_BAR1_EXHAUSTED; BARMAP_ERROR_FORKED_CHILD; or what the system or the
-///         driver reports
-///
-///     barmap_mapping *map;
-///     if (barmap_mapping_create(pin, &map) != BARMAP_OK)
-///         fail(barmap_error_message());
-BARMAP_API int barmap_mapping_create(barmap_pin* pin, barmap_mapping** out);
-
-/// The CPU address of the pin's first byte. Plain loads and stores through it reach GPU memory;
-/// the fences that order them are in share/doc/barmap/ordering.md, and depend on
-/// barmap_mapping_kind(). Valid until barmap_mapping_destroy(). Any thread.
-///
-///     volatile uint32_t *flag = barmap_mapping_data(map);
-BARMAP_API void* barmap_mapping_data(barmap_mapping const* mapping);
-
-/// The mapping's size in bytes, that of its pin. Any thread.
-///
-///     memset(host_copy, 0, barmap_mapping_size(map));
-BARMAP_API size_t barmap_mapping_size(barmap_mapping const* mapping);
-
-/// How the CPU caches a mapping.
-enum barmap_cache_kind {
-    BARMAP_WRITE_COMBINING = 0, ///< stores are collected and posted; loads go to the GPU every time
-    BARMAP_CACHED = 1,          ///< coherent memory
-    BARMAP_UNCACHED = 2         ///< ordered; slow
-};
-
-/// A value of enum barmap_cache_kind. Any thread.
-///
-///     bool needs_a_flush = barmap_mapping_kind(map) == BARMAP_WRITE_COMBINING;
-BARMAP_API int barmap_mapping_kind(barmap_mapping const* mapping);
-
-/// Frees the CPU addresses. Do not call it while another thread copies through them. NULL: does
-/// nothing.
-///
-///     barmap_mapping_destroy(map);
-BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
-
-/// Copies to GPU memory with whatever is fastest for this size and this host memory: stores through
-/// the mapping, or a copy engine of the GPU. After it has returned, the rules after
-/// barmap_mapping_write() apply. It does not overtake what this thread wrote and posted before. Any
-/// thread.
-///
-/// A copy below 32 KiB is a barmap_mapping_write() with checks. The first larger one starts the
-/// GPU's engines and measures them (share/doc/barmap/copy-engine.md). Larger copies may lock, call
-/// the driver, and wait: use barmap_mapping_write() in code that must not.
-/// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
-///         mapping; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_NO_MEMORY;
-///         BARMAP_ERROR_COPY_UNFINISHED if an engine failed and could not be stopped: neither side
-///         may be used again; or what the driver reports when the engines are started
-///
-///     if (barmap_mapping_copy_to_gpu(map, 0, weights, sizeof weights) != BARMAP_OK)
-///         fail(barmap_error_message());
-BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t offset,
-                                          void const* data, size_t bytes);
-
-/// Copies from GPU memory with whatever is fastest: loads through the mapping, or a copy engine. It
-/// sees what this thread wrote and posted before, and never delivers a value older than one that
-/// this thread has already read. A copy below 1 KiB is a barmap_mapping_read() with checks; else as
-/// barmap_mapping_copy_to_gpu(). Any thread.
-///
-///     if (barmap_mapping_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
-///         fail(barmap_error_message());
-BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
-                                          size_t bytes);
-
-// The hot path. These functions take no lock, allocate nothing, make no system call and cannot
-// fail. They check nothing: the mapping must not be NULL, and the range must lie inside it. Any
-// number of threads may copy through one mapping at once.
-
-/// Copies to GPU memory. Its stores leave this CPU before any later store of this thread. An
-/// aligned 1, 2, 4 or 8-byte write is one transaction.
-/// @pre offset + bytes <= barmap_mapping_size(mapping)
-///
-///     barmap_mapping_write(map, 0, &job, sizeof job);
-BARMAP_API void barmap_mapping_write(barmap_mapping const* mapping, size_t offset, void const* from,
-                                     size_t bytes);
-
-/// Copies from GPU memory. Never delivers a value older than one that this thread has already read
-/// from the same address. An aligned 1, 2, 4 or 8-byte read is one transaction.
-/// @pre offset + bytes <= barmap_mapping_size(mapping)
-///
-///     barmap_mapping_read(map, &result, 64, sizeof result);
-BARMAP_API void barmap_mapping_read(barmap_mapping const* mapping, void* to, size_t offset,
-                                    size_t bytes);
-
-/// Stores an aligned word with no fence, as for a doorbell. One transaction; it leaves the CPU at
-/// the latest with barmap_flush_stores().
-/// @pre barmap_mapping_data() + offset is a multiple of the word's size, and the word lies inside
-///
-///     barmap_mapping_post32(map, doorbell, sequence);
-BARMAP_API void barmap_mapping_post32(barmap_mapping const* mapping, size_t offset, uint32_t value);
-/// As barmap_mapping_post32().
-///
-///     barmap_mapping_post64(map, doorbell, sequence);
-BARMAP_API void barmap_mapping_post64(barmap_mapping const* mapping, size_t offset, uint64_t value);
-
-/// Stores an aligned line of 64 bytes with no fence: one transaction if the CPU can make one,
-/// otherwise normally one.
-/// @param line 64 bytes, with any alignment
-/// @pre barmap_mapping_data() + offset is a multiple of 64, and the line lies inside
-///
-///     barmap_mapping_post_line(map, slot * 64, message);
-BARMAP_API void barmap_mapping_post_line(barmap_mapping const* mapping, size_t offset,
-                                         void const* line);
-
-/// Makes every earlier store of this thread to a mapping leave the CPU before its later stores.
-///
-///     barmap_mapping_post64(map, doorbell, sequence);
-///     barmap_flush_stores();
-BARMAP_API void barmap_flush_stores(void);
-
-/// Makes every later load of this thread from a mapping happen after its earlier loads. For
-/// programs that load through barmap_mapping_data(); barmap_mapping_read() does not need it.
-///
-///     while (*flag == 0)
-///         barmap_order_loads();
-BARMAP_API void barmap_order_loads(void);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include <barmap/mapping.h>
 
 #include <barmap/batch_queue.h>
 

@@ -122,7 +122,20 @@ BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t
 BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t ticket,
                                        uint64_t nanoseconds, int* done);
 
-/// Frees the handle. Batches in flight continue; freeing the last handle of a GPU's queue waits for
+/// The part of a ticket that batches of one queue of the engine share. Those end in their order; of
+/// others, any may end first. Any thread.
+///
+///     bool in_order = barmap_batch_queue_of(first) == barmap_batch_queue_of(second);
+BARMAP_API uint64_t barmap_batch_queue_of(uint64_t ticket);
+
+/// One more use of a handle: it then takes one more barmap_batch_queue_destroy() to free it. Any
+/// thread. @return the handle
+///
+///     barmap_batch_queue *mine = barmap_batch_queue_retain(queue);
+BARMAP_API barmap_batch_queue* barmap_batch_queue_retain(barmap_batch_queue* queue);
+
+/// Ends one use of the handle, and frees it with the last. Batches in flight continue; freeing the last
+/// handle of a GPU's queue waits for
 /// them. NULL: does nothing.
 ///
 ///     barmap_batch_queue_destroy(queue);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/batch_queue.h>
+#include <barmap/handle.hpp>
 #include <barmap/report.hpp>
+#include <barmap/waits.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
-
-namespace barmap {
-struct batch_queue_state; ///< inside the library
-}
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
@@ -73,17 +72,13 @@ struct batch_then {
 /// that of a static handle no longer than two seconds from the exit of the process on.
 /// In a forked child every member throws, except copies, assignments, queue_of() and the
 /// destructor. Thread rule: any number of threads may use one handle concurrently.
-class BARMAP_API batch_queue {
+class batch_queue {
 public:
     /// Start after all work already enqueued on a stream: after{stream}, or after{stream, at_most}.
     using after = detail::batch_after;
     /// Make work enqueued on a stream later wait until the batch is done: then{stream}. That work
     /// sees the bytes.
     using then = detail::batch_then;
-
-    batch_queue(batch_queue const&) noexcept;
-    batch_queue& operator=(batch_queue const&) noexcept;
-    ~batch_queue();
 
     /// Starts the copies and returns at once. Each queue of the channel accepts 8,000 batches and
     /// about a million pieces, or one longer list, before a submission waits for room. With CUDA's
@@ -103,7 +98,11 @@ public:
     ///         except after errc::copy_unfinished: CUDA failed half-way and does not report when
     ///         its copies end, so keep both sides
     batch_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
-                        std::optional<then> end = {});
+                        std::optional<then> end = {}) {
+        std::uint64_t ticket = 0;
+        detail::check(submit_with(0, pieces, begin, end, ticket));
+        return batch_ticket{ticket};
+    }
 
     /// The same, but never starts an engine, which takes milliseconds and may wait for kernels that
     /// run: for code that others wait for. Call open_queues() first, in a thread that may wait.
@@ -113,39 +112,96 @@ public:
     ///         open_queues() then starts the next
     [[nodiscard]] std::optional<batch_ticket> submit_started(std::span<copy_piece const> pieces,
                                                              std::optional<after> begin = {},
-                                                             std::optional<then> end = {});
+                                                             std::optional<then> end = {}) {
+        std::uint64_t ticket = 0;
+        int const status = submit_with(BARMAP_BATCH_STARTED, pieces, begin, end, ticket);
+        if (status == BARMAP_ERROR_NOT_STARTED)
+            return std::nullopt;
+        detail::check(status);
+        return batch_ticket{ticket};
+    }
 
     /// Starts an engine, unless one is at work, and opens all queues in which submissions with
     /// `after` may wait, so that no later submission does: that takes milliseconds.
     /// @return the engine's name, as engine()
     /// @throws error errc::backend_absent or errc::backend_broken if no engine works
-    std::string_view open_queues();
+    std::string_view open_queues() {
+        detail::check(barmap_batch_queue_open(handle_.get()));
+        return engine();
+    }
 
     /// Whether a batch is done. If it is, this thread sees its bytes.
     /// @throws error errc::copy_unfinished if the batch failed, and which of its bytes were copied
     ///         is unknown; errc::invalid_argument for a ticket that this GPU's batch queue did not
     ///         return, or returned before you destroyed its last handle
-    [[nodiscard]] bool done(batch_ticket ticket) const;
+    [[nodiscard]] bool done(batch_ticket ticket) const {
+        int result = 0;
+        detail::check(barmap_batch_queue_done(handle_.get(), static_cast<std::uint64_t>(ticket), &result));
+        return result != 0;
+    }
 
     /// Spins until the batch is done or the time is over. After a while it lets other threads run
     /// between its looks, and may return later on a busy machine. @return whether it is done.
     /// @throws error as done()
-    bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const;
+    bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const {
+        int result = 0;
+        detail::check(barmap_batch_queue_wait(handle_.get(), static_cast<std::uint64_t>(ticket),
+                                              detail::ns_of_wait(at_most), &result));
+        return result != 0;
+    }
 
     /// The part of a ticket that batches of one queue of the engine share. Those end in their order;
     /// of others, any may end first.
-    [[nodiscard]] static std::uint64_t queue_of(batch_ticket ticket) noexcept;
+    [[nodiscard]] static std::uint64_t queue_of(batch_ticket ticket) noexcept {
+        return barmap_batch_queue_of(static_cast<std::uint64_t>(ticket));
+    }
 
     /// "channel" or "driver": the engine that takes batches now. Starts one if none is at work.
-    [[nodiscard]] std::string_view engine() const;
+    [[nodiscard]] std::string_view engine() const {
+        std::string_view const name = barmap_batch_queue_engine(handle_.get());
+        if (name.empty())
+            detail::throw_failure(barmap_error_status());
+        return name;
+    }
 
     /// A report for each engine tried for batches, in order, with the number of its batches.
-    [[nodiscard]] std::vector<engine_report> reports() const;
+    [[nodiscard]] std::vector<engine_report> reports() const {
+        return detail::reports<barmap_engine_row>(
+            [&](auto out) { return barmap_batch_queue_list_engines(handle_.get(), out); });
+    }
+
+    /// Takes over a handle of the C interface, or one use of it. @pre it is not NULL
+    explicit batch_queue(barmap_batch_queue* of) noexcept : handle_(of) {}
+    /// For calls of the C interface; the object keeps it.
+    [[nodiscard]] barmap_batch_queue* c_handle() const noexcept { return handle_.get(); }
 
 private:
-    friend class device;
-    explicit batch_queue(std::shared_ptr<batch_queue_state> state) noexcept;
-    std::shared_ptr<batch_queue_state> state_;
+
+    // The structures are those of C.
+    static_assert(sizeof(copy_piece) == sizeof(barmap_copy_piece) &&
+                  offsetof(copy_piece, to) == offsetof(barmap_copy_piece, to) &&
+                  offsetof(copy_piece, from) == offsetof(barmap_copy_piece, from) &&
+                  offsetof(copy_piece, bytes) == offsetof(barmap_copy_piece, bytes));
+    int submit_with(std::uint64_t flags, std::span<copy_piece const> pieces,
+                    std::optional<after> const& begin, std::optional<then> const& end,
+                    std::uint64_t& ticket) const noexcept {
+        barmap_batch_options how{sizeof how, flags, nullptr, 0, nullptr};
+        if (begin) {
+            how.flags |= BARMAP_BATCH_AFTER;
+            how.after = begin->stream;
+            if (begin->at_most) // of which 0 is none
+                how.at_most_ns = std::max<std::uint64_t>(1, detail::ns_of_wait(*begin->at_most));
+        }
+        if (end) {
+            how.flags |= BARMAP_BATCH_THEN;
+            how.then = end->stream;
+        }
+        return barmap_batch_queue_submit(
+            handle_.get(), reinterpret_cast<barmap_copy_piece const*>(pieces.data()), pieces.size(),
+            &how, &ticket);
+    }
+
+    detail::shared<barmap_batch_queue, barmap_batch_queue_retain, barmap_batch_queue_destroy> handle_;
 };
 
 } // namespace BARMAP_INLINE_NAMESPACE

@@ -5,18 +5,21 @@
 
 #include <barmap/arena.hpp>
 #include <barmap/copy.hpp>
+#include <barmap/error.hpp>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/shared_signal.hpp>
 #include <barmap/signal_words.hpp>
 #include <barmap/slots.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
@@ -25,10 +28,23 @@ namespace detail {
 /// @return the number of slots
 /// @throws error errc::invalid_argument unless slots is a power of two, and messages have 1 byte to
 ///         1 MiB
-BARMAP_API std::size_t checked_slots(std::size_t slots, std::size_t message_bytes);
+inline std::size_t checked_slots(std::size_t slots, std::size_t message_bytes) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 20, most_slots = std::size_t{1} << 32;
+    char const* advice = nullptr;
+    if (!std::has_single_bit(slots) || slots > most_slots)
+        advice = "give a power of two, up to 2^32, as the number of slots";
+    else if (message_bytes == 0 || message_bytes > most_bytes)
+        advice = "give messages of 1 byte to 1 MiB";
+    if (advice)
+        throw error(errc::invalid_argument,
+                    "make a ring of " + std::to_string(slots) + " slots for messages of " +
+                        std::to_string(message_bytes) + " bytes",
+                    "", advice);
+    return slots;
+}
 
 /// As ring_to_gpu, with a message size that is given at run time. The same thread rules apply.
-class BARMAP_API byte_ring_to_gpu {
+class byte_ring_to_gpu {
 public:
     /// @param message_bytes size of a message, 1 to 2^20
     /// @param slots how many messages it holds, a power of two
@@ -36,28 +52,53 @@ public:
     /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; without
     ///         an arena, as arena::arena()
     byte_ring_to_gpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
-                     std::uint64_t first = 0);
+                     std::uint64_t first = 0)
+        : message_bytes_(message_bytes),
+          slots_(memory, checked_slots(slots, message_bytes), message_bytes),
+          credits_(memory.take_host(words::bytes)), control_(memory, words::bytes / sizeof(gpu::word)),
+          mask_(slots - 1), next_(first), read_(first) {
+        if (memory.opened())
+            go_on();
+        else
+            begin(first);
+    }
     /// The same with a separate arena.
-    byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
+    byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
+        : byte_ring_to_gpu(
+              arena(gpu,
+                    checked_slots(slots, message_bytes) * slots_to_gpu::lines_of(message_bytes) *
+                            slots_to_gpu::line_bytes +
+                        2 * arena::alignment,
+                    arena::alignment),
+              message_bytes, slots) {}
     /// A shared ring, of another process or of this one. Pushing continues behind the last message
     /// that is there.
-    explicit byte_ring_to_gpu(opened_signal const& shared);
+    explicit byte_ring_to_gpu(opened_signal const& shared)
+        : byte_ring_to_gpu(shared.memory, shared.is.message_bytes, shared.is.slots) {}
     byte_ring_to_gpu(byte_ring_to_gpu const&) = delete;
     byte_ring_to_gpu& operator=(byte_ring_to_gpu const&) = delete;
-    ~byte_ring_to_gpu();
 
     /// As ring_to_gpu::share().
-    [[nodiscard]] int share();
+    [[nodiscard]] int share() {
+        flush();
+        return share_signal({BARMAP_RING_TO_GPU, message_bytes_, slots(), 0},
+                            {&slots_.part(), &credits_, &control_.part()});
+    }
     /// As ring_to_gpu::open_shared(), with messages of any size.
     [[nodiscard]] static byte_ring_to_gpu open_shared(int descriptor) {
-        return byte_ring_to_gpu(opened_signal::open(descriptor, signal_kind::ring_to_gpu));
+        return byte_ring_to_gpu(opened_signal::open(descriptor, BARMAP_RING_TO_GPU));
     }
 
     /// The argument for kernels, passed by value as the gpu::ring_to_gpu of a type of that size.
-    [[nodiscard]] gpu::ring_handle handle() const noexcept;
+    [[nodiscard]] gpu::ring_handle handle() const noexcept {
+        return {slots_.on_gpu(), word_at(control_.gpu_address()), word_at(credits_.gpu_address()),
+                mask_};
+    }
     /// The same for a thread of this process that acts as a kernel, as in tests and on the
     /// simulated GPU.
-    [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
+    [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept {
+        return {slots_.on_cpu(), control_.word(0), credit(0), mask_};
+    }
 
     /// Writes as many messages as there is room for, in order.
     /// @param messages one after another @pre a multiple of the message size
@@ -115,8 +156,29 @@ protected:
 private:
     using words = gpu::ring_words;
 
-    void begin(std::uint64_t first) noexcept;
-    void go_on() noexcept;
+    void begin(std::uint64_t first) noexcept {
+        for (std::uint64_t i = 0; i < slots(); ++i) // as a lap before
+            slots_.clear(place(first + i), first + i + 1 - slots());
+        control_.publish(words::cursor, first);
+        std::memset(credits_.data(), 0, credits_.size());
+        gpu::store_release(credit(words::read), first);
+    }
+    void go_on() noexcept {
+        read_ = gpu::load_acquire(credit(words::read));
+        // Behind what was read come messages that are whole, as their process wrote them in order.
+        std::uint64_t whole = 0, most = slots();
+        while (whole < most) {
+            std::uint64_t const middle = whole + (most - whole) / 2, number = read_ + middle;
+            if (slots_.is_whole(place(number), number + 1))
+                whole = middle + 1;
+            else
+                most = middle;
+        }
+        next_ = read_ + whole;
+        if (whole < slots() && slots_.count_commits(place(next_), next_ + 1) != 0 &&
+            slots_.mend(place(next_), next_ + 1, next_ + 1 - slots()))
+            ++next_;
+    }
 
     [[nodiscard]] gpu::word* credit(unsigned index) const noexcept {
         return reinterpret_cast<gpu::word*>(credits_.data()) + index;
@@ -143,26 +205,58 @@ private:
 };
 
 /// As ring_to_cpu, with a message size that is given at run time. The same thread rules apply.
-class BARMAP_API byte_ring_to_cpu {
+class byte_ring_to_cpu {
 public:
     /// As the constructors of byte_ring_to_gpu.
     byte_ring_to_cpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
-                     std::uint64_t first = 0);
-    byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
+                     std::uint64_t first = 0)
+        : message_bytes_(message_bytes), slot_bytes_(slot_to_cpu_bytes(message_bytes)),
+          slots_(memory.take_host(checked_slots(slots, message_bytes) * slot_bytes_)),
+          control_(memory.take_host(words::bytes)),
+          credits_(memory, words::bytes / sizeof(gpu::word)), mask_(slots - 1), next_(first),
+          returned_(first) {
+        if (memory.opened())
+            next_ = returned_ = gpu::load_acquire(credits_.word(words::read));
+        else
+            begin(first);
+    }
+    byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
+        : byte_ring_to_cpu(
+              arena(gpu, arena::alignment,
+                    checked_slots(slots, message_bytes) * slot_to_cpu_bytes(message_bytes) +
+                        2 * arena::alignment),
+              message_bytes, slots) {}
     /// Reading continues behind the last message for which a credit was returned.
-    explicit byte_ring_to_cpu(opened_signal const& shared);
+    explicit byte_ring_to_cpu(opened_signal const& shared)
+        : byte_ring_to_cpu(shared.memory, shared.is.message_bytes, shared.is.slots) {}
     byte_ring_to_cpu(byte_ring_to_cpu const&) = delete;
     byte_ring_to_cpu& operator=(byte_ring_to_cpu const&) = delete;
     /// Returns all credits.
-    ~byte_ring_to_cpu();
-
-    [[nodiscard]] int share();
-    [[nodiscard]] static byte_ring_to_cpu open_shared(int descriptor) {
-        return byte_ring_to_cpu(opened_signal::open(descriptor, signal_kind::ring_to_cpu));
+    ~byte_ring_to_cpu() {
+        // Not while the process is prepared for a checkpoint, where an access would end it.
+        if (next_ != returned_ && slots_.is_of_this_process())
+            (void)barmap_arena_part_publish(credits_.part().c_handle(), words::read, next_);
     }
 
-    [[nodiscard]] gpu::ring_handle handle() const noexcept;
-    [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
+    [[nodiscard]] int share() {
+        int const descriptor = share_signal({BARMAP_RING_TO_CPU, message_bytes_, slots(), 0},
+                                            {&slots_, &control_, &credits_.part()});
+        if (next_ != returned_) // what is refused touches nothing
+            give_credit();
+        return descriptor;
+    }
+    [[nodiscard]] static byte_ring_to_cpu open_shared(int descriptor) {
+        return byte_ring_to_cpu(opened_signal::open(descriptor, BARMAP_RING_TO_CPU));
+    }
+
+    [[nodiscard]] gpu::ring_handle handle() const noexcept {
+        return {word_at(slots_.gpu_address()), word_at(control_.gpu_address()),
+                word_at(credits_.gpu_address()), mask_};
+    }
+    [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept {
+        return {reinterpret_cast<gpu::word*>(slots_.data()),
+                reinterpret_cast<gpu::word*>(control_.data()), credits_.word(0), mask_};
+    }
 
     /// Reads as many messages as have arrived and fit, in order.
     /// @param messages one after another @pre a multiple of the message size
@@ -236,7 +330,15 @@ protected:
 private:
     using words = gpu::ring_words;
 
-    void begin(std::uint64_t first) noexcept;
+    void begin(std::uint64_t first) noexcept {
+        std::memset(slots_.data(), 0, slots_.size());
+        for (std::uint64_t i = 0; i < slots(); ++i) // as a lap before
+            gpu::store_release(const_cast<gpu::word*>(commit_of(first + i)),
+                               first + i + 1 - slots());
+        std::memset(control_.data(), 0, control_.size());
+        credits_.store(words::read, first);
+        credits_.publish(words::next, first);
+    }
 
     static gpu::word const* commit_in(std::byte const* slot, std::size_t slot_bytes) noexcept {
         return reinterpret_cast<gpu::word const*>(slot + slot_bytes) - 1;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/export.hpp>
+#include <barmap/checkpoint.h>
+#include <barmap/error.hpp>
+#include <barmap/waits.hpp>
 
 #include <chrono>
 
@@ -33,7 +35,9 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 ///         memory that backend vulkan allocated or mapped, a pin with events, freed or revoked
 ///         memory; errc::forked_child; errors of the system or the driver. After an error nothing
 ///         has changed, unless it says that the process is prepared
-BARMAP_API void checkpoint_prepare(std::chrono::nanoseconds at_most = std::chrono::seconds(1));
+inline void checkpoint_prepare(std::chrono::nanoseconds at_most = std::chrono::seconds(1)) {
+    detail::check(barmap_checkpoint_prepare(detail::ns_of_wait(at_most)));
+}
 
 /// Restores the resources that checkpoint_prepare() released: each mapping keeps its CPU addresses
 /// and reaches CUDA's present memory at the GPU addresses. Engines start at their next use; tickets
@@ -42,7 +46,9 @@ BARMAP_API void checkpoint_prepare(std::chrono::nanoseconds at_most = std::chron
 /// Thread rule: any thread, at any time.
 /// @throws error errors of starting backends, pinning and mapping; errc::forked_child. After an
 ///         error the process stays prepared: remove the cause and call it again
-BARMAP_API void checkpoint_restore();
+inline void checkpoint_restore() {
+    detail::check(barmap_checkpoint_restore());
+}
 
 } // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap

@@ -100,31 +100,25 @@ requires(std::is_trivially_copyable_v<Line> &&
 
 /// Makes every earlier write-combining store of this thread leave the CPU before any later store.
 /// x86: SFENCE. arm64: DSB ST. ppc64le: SYNC.
-BARMAP_API void flush_stores() noexcept;
+inline void flush_stores() noexcept {
+    barmap_flush_stores();
+}
 
 /// Makes every later load of this thread happen after every earlier load of it, streaming loads
 /// included. x86: MFENCE. arm64: DMB LD. ppc64le: SYNC.
-BARMAP_API void order_loads() noexcept;
+inline void order_loads() noexcept {
+    barmap_order_loads();
+}
 
 namespace detail {
-
-BARMAP_API void write_bytes(std::byte* gpu, std::byte const* host, std::size_t bytes,
-                            copy_plan const* plan) noexcept;
-BARMAP_API void read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes,
-                           copy_plan const* plan) noexcept;
-BARMAP_API void fill_bytes(std::byte* gpu, std::byte value, std::size_t bytes,
-                           copy_plan const* plan) noexcept;
-BARMAP_API void post_word(std::byte* gpu, std::uint64_t word, unsigned bytes,
-                          copy_plan const& plan) noexcept;
-BARMAP_API void post_line(std::byte* gpu, void const* line, copy_plan const& plan) noexcept;
 
 inline bool aligned(void const* address, std::size_t to) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) % to == 0;
 }
 
 /// A copy_plan has standard layout, and this is its first member.
-inline copy_plan_head const& head(window of) noexcept {
-    return *reinterpret_cast<copy_plan_head const*>(of.plan);
+inline barmap_plan_head const& head(window of) noexcept {
+    return *reinterpret_cast<barmap_plan_head const*>(of.plan);
 }
 
 /// Keeps this CPU core from issuing instructions for a moment.
@@ -144,12 +138,12 @@ inline void pause() noexcept {
 // next to those to write-combining memory cost time.
 inline void write(window to, std::span<std::byte const> bytes) noexcept {
     assert(bytes.size() <= to.size);
-    detail::write_bytes(to.data, bytes.data(), bytes.size(), to.plan);
+    barmap_copy_write(to.data, bytes.data(), bytes.size(), to.plan);
 }
 
 inline void read(std::span<std::byte> bytes, window from) noexcept {
     assert(bytes.size() <= from.size);
-    detail::read_bytes(bytes.data(), from.data, bytes.size(), from.plan);
+    barmap_copy_read(bytes.data(), from.data, bytes.size(), from.plan);
 }
 
 template <class Values>
@@ -164,7 +158,7 @@ void read(Values&& values, window from) noexcept {
 }
 
 inline void fill(window to, std::byte value) noexcept {
-    detail::fill_bytes(to.data, value, to.size, to.plan);
+    barmap_copy_fill(to.data, std::to_integer<unsigned char>(value), to.size, to.plan);
 }
 
 // The posts are inline where they are one instruction: a call pushes a return address, and a direct
@@ -187,7 +181,7 @@ inline void post(window to, Word value) noexcept {
 #endif
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value);
-    detail::post_word(to.data, bits, sizeof value, *to.plan);
+    barmap_copy_post_word(to.data, bits, sizeof value, to.plan);
 }
 
 inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
@@ -201,7 +195,7 @@ inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
         return;
     }
 #endif
-    detail::post_line(to.data, line.data(), *to.plan);
+    barmap_copy_post_line(to.data, line.data(), to.plan);
 }
 
 template <class Line>

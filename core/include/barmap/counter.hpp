@@ -27,31 +27,42 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 ///
 /// Thread rule: one thread at a time advances it; other threads may call the other members
 /// meanwhile.
-class BARMAP_API counter_to_gpu {
+class counter_to_gpu {
 public:
     /// @throws error as arena::take_gpu()
-    explicit counter_to_gpu(arena const& memory, std::uint64_t first = 0);
+    explicit counter_to_gpu(arena const& memory, std::uint64_t first = 0)
+        : word_(memory, 1), value_(first) {
+        if (memory.opened())
+            value_ = gpu::load_acquire(word_.word(0));
+        else
+            word_.publish(0, first);
+    }
     counter_to_gpu(counter_to_gpu const&) = delete;
     counter_to_gpu& operator=(counter_to_gpu const&) = delete;
-    ~counter_to_gpu();
 
     /// Lets another process advance the counter, instead of this one. This object continues to hold
     /// the memory, and wait() continues to work. The descriptor gives access to the whole arena.
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
-    [[nodiscard]] int share() const;
+    [[nodiscard]] int share() const {
+        return detail::share_signal({BARMAP_COUNTER_TO_GPU, 0, 0, 0}, {&word_.part()});
+    }
     /// Opens a counter by its descriptor, in a process that needs no CUDA. It continues at the
     /// number that was set last.
     /// @param descriptor stays the caller's
     /// @throws error errc::invalid_argument for another descriptor, or as barmap::open_shared()
     [[nodiscard]] static counter_to_gpu open_shared(int descriptor) {
         return counter_to_gpu(
-            detail::opened_signal::open(descriptor, detail::signal_kind::counter_to_gpu));
+            detail::opened_signal::open(descriptor, BARMAP_COUNTER_TO_GPU));
     }
 
     /// The argument for kernels, passed by value.
-    [[nodiscard]] gpu::counter_to_gpu handle() const noexcept;
+    [[nodiscard]] gpu::counter_to_gpu handle() const noexcept {
+        return {detail::word_at(word_.gpu_address())};
+    }
     /// The same for a thread of this process that acts as a kernel, as in tests.
-    [[nodiscard]] gpu::counter_to_gpu handle_for_thread() const noexcept;
+    [[nodiscard]] gpu::counter_to_gpu handle_for_thread() const noexcept {
+        return {word_.word(0)};
+    }
 
     /// Sets the number, at once, after all that this thread has written through mappings of this
     /// GPU and to host memory. The number must not decrease.
@@ -66,12 +77,13 @@ public:
     /// @param stream a CUstream or cudaStream_t; null: the default stream
     /// @throws error errc::unsupported_operation if the driver lacks such waits, or if another
     ///         process made the counter; or what CUDA reports
-    void wait(void* stream, std::uint64_t at_least) const;
+    void wait(void* stream, std::uint64_t at_least) const {
+        detail::check(barmap_arena_part_stream_wait(word_.part().c_handle(), stream, at_least));
+    }
 
 private:
-    explicit counter_to_gpu(detail::opened_signal const& shared);
+    explicit counter_to_gpu(detail::opened_signal const& shared) : counter_to_gpu(shared.memory) {}
 
-    arena memory_;
     detail::words_to_gpu word_;
     std::uint64_t value_;
 };
@@ -84,29 +96,40 @@ private:
 ///     if (!done.wait_for(17, std::chrono::milliseconds(5))) ...
 ///
 /// Thread rule: threads may call any members at once.
-class BARMAP_API counter_to_cpu {
+class counter_to_cpu {
 public:
     /// @throws error as arena::take_gpu() and take_host()
-    explicit counter_to_cpu(arena const& memory, std::uint64_t first = 0);
+    explicit counter_to_cpu(arena const& memory, std::uint64_t first = 0)
+        : word_(memory.take_host(sizeof(gpu::word))), arrived_(memory, 1), first_(first) {
+        if (!memory.opened())
+            gpu::store_release(word(), first);
+    }
     counter_to_cpu(counter_to_cpu const&) = delete;
     counter_to_cpu& operator=(counter_to_cpu const&) = delete;
-    ~counter_to_cpu();
 
     /// Lets another process wait as well. The descriptor gives access to the whole arena.
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
-    [[nodiscard]] int share() const;
+    [[nodiscard]] int share() const {
+        return detail::share_signal({BARMAP_COUNTER_TO_CPU, 0, 0, first_},
+                                    {&word_, &arrived_.part()});
+    }
     /// As counter_to_gpu::open_shared().
     [[nodiscard]] static counter_to_cpu open_shared(int descriptor) {
         return counter_to_cpu(
-            detail::opened_signal::open(descriptor, detail::signal_kind::counter_to_cpu));
+            detail::opened_signal::open(descriptor, BARMAP_COUNTER_TO_CPU));
     }
 
-    [[nodiscard]] gpu::counter_to_cpu handle() const noexcept;
-    [[nodiscard]] gpu::counter_to_cpu handle_for_thread() const noexcept;
+    [[nodiscard]] gpu::counter_to_cpu handle() const noexcept {
+        return {detail::word_at(word_.gpu_address()), detail::word_at(arrived_.gpu_address()),
+                first_};
+    }
+    [[nodiscard]] gpu::counter_to_cpu handle_for_thread() const noexcept {
+        return {word(), arrived_.word(0), first_};
+    }
 
     /// The number now. This thread then sees what was stored before the number was advanced.
     [[nodiscard]] std::uint64_t value() const noexcept {
-        return gpu::load_acquire(reinterpret_cast<gpu::word const*>(word_.data()));
+        return gpu::load_acquire(word());
     }
     [[nodiscard]] bool is_at_least(std::uint64_t number) const noexcept {
         return static_cast<std::int64_t>(value() - number) >= 0;
@@ -122,12 +145,17 @@ public:
     /// @param stream a CUstream or cudaStream_t; null: the default stream
     /// @throws error errc::unsupported_operation if the driver lacks such stores, or if another
     ///         process made the counter; or what CUDA reports
-    void record(void* stream, std::uint64_t value) const;
+    void record(void* stream, std::uint64_t value) const {
+        detail::check(barmap_arena_part_stream_write(word_.c_handle(), stream, value));
+    }
 
 private:
-    explicit counter_to_cpu(detail::opened_signal const& shared);
+    explicit counter_to_cpu(detail::opened_signal const& shared)
+        : counter_to_cpu(shared.memory, shared.is.first) {}
+    [[nodiscard]] gpu::word* word() const noexcept {
+        return reinterpret_cast<gpu::word*>(word_.data());
+    }
 
-    arena memory_;
     arena::part word_;
     detail::words_to_gpu arrived_;
     std::uint64_t first_;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/export.hpp>
+#include <barmap/handle.hpp>
+#include <barmap/host_buffer.h>
+#include <barmap/report.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-
-namespace barmap {
-struct host_buffer_state; ///< inside the library
-}
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
@@ -28,24 +25,30 @@ class device;
 /// object. (Where CUDA cannot register memory, CUDA allocates it, and a child has none.)
 /// Thread rule: the bytes are like any memory; destroying the buffer is exclusive, and no copy from
 /// or to it may be in flight.
-class BARMAP_API host_buffer {
+class host_buffer {
 public:
-    host_buffer() noexcept; ///< empty
-    host_buffer(host_buffer&&) noexcept;
-    host_buffer& operator=(host_buffer&&) noexcept;
-    ~host_buffer();
+    host_buffer() noexcept = default; ///< empty
 
     /// CPU address of the first byte; begins a page, and is zeroed when it is allocated.
-    [[nodiscard]] std::byte* data() const noexcept;
-    [[nodiscard]] std::size_t size() const noexcept; ///< bytes, as requested
+    [[nodiscard]] std::byte* data() const noexcept {
+        return handle_ ? static_cast<std::byte*>(barmap_host_buffer_data(handle_.get())) : nullptr;
+    }
+    /// Bytes, as requested.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return handle_ ? barmap_host_buffer_size(handle_.get()) : 0;
+    }
     /// The address for kernels.
-    [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
+    [[nodiscard]] std::uintptr_t gpu_address() const noexcept {
+        return handle_ ? barmap_host_buffer_gpu_address(handle_.get()) : 0;
+    }
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data(), size()}; }
+    /// Takes over a handle of the C interface. @pre it is not NULL
+    explicit host_buffer(barmap_host_buffer* of) noexcept : handle_(of) {}
+    /// For calls of the C interface; null if it is empty.
+    [[nodiscard]] barmap_host_buffer* c_handle() const noexcept { return handle_.get(); }
 
 private:
-    friend class device;
-    explicit host_buffer(std::unique_ptr<host_buffer_state> state) noexcept;
-    std::unique_ptr<host_buffer_state> state_;
+    detail::owned<barmap_host_buffer, barmap_host_buffer_destroy> handle_;
 };
 
 /// Whether CUDA has pinned all of this host memory, as one allocation or several: pinned by
@@ -55,7 +58,9 @@ private:
 /// @return false too for GPU memory, without CUDA, while the process is prepared for a checkpoint,
 ///         and for memory that was not pinned when this thread asked less than 10 ms ago; true for
 ///         an empty span
-[[nodiscard]] BARMAP_API bool is_pinned(std::span<std::byte const> memory) noexcept;
+[[nodiscard]] inline bool is_pinned(std::span<std::byte const> memory) noexcept {
+    return barmap_is_pinned(memory.data(), memory.size()) != 0;
+}
 
 } // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap

@@ -29,7 +29,7 @@
 #ifndef BARMAP_LOG_H
 #define BARMAP_LOG_H
 
-#include <barmap/barmap.h>
+#include <barmap/arena.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +62,21 @@ typedef struct barmap_log_record {
 ///     barmap_log_create(gpu, 1 << 16, &handle, &log);
 BARMAP_API int barmap_log_create(barmap_device* device, size_t slots, barmap_log_handle* handle,
                                  barmap_log** out);
+
+/// The same with memory of an arena, which provides 8 bytes of GPU memory. Any thread.
+/// @param first number of the first record
+/// @return as barmap_log_create(); BARMAP_ERROR_OUT_OF_RANGE if the arena has no room
+///
+///     barmap_log_create_in(words, 65536, 0, &handle, &log);
+BARMAP_API int barmap_log_create_in(barmap_arena* arena, size_t slots, uint64_t first,
+                                    barmap_log_handle* handle, barmap_log** out);
+
+/// The argument for kernels, without addresses if another process made the log. Any thread.
+/// @param for_thread 1: for threads of this process that act as kernels, as in tests; else 0
+///
+///     barmap_log_get_handle(log, 0, &handle);
+BARMAP_API void barmap_log_get_handle(barmap_log const* log, int for_thread,
+                                      barmap_log_handle* handle);
 
 /// Lets another process read as well. The descriptor gives access to the records alone, and keeps
 /// them even if this process ends. Any thread.

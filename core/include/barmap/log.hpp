@@ -7,19 +7,17 @@
 #pragma once
 
 #include <barmap/arena.hpp>
-#include <barmap/export.hpp>
 #include <barmap/gpu/log.cuh>
+#include <barmap/handle.hpp>
+#include <barmap/log.h>
 #include <barmap/signal_words.hpp>
+#include <barmap/waits.hpp>
 
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-
-namespace barmap {
-struct log_state; ///< inside the library
-}
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
@@ -46,7 +44,7 @@ struct log_record {
 /// and may open its own.
 /// Thread rule: one thread at a time calls read(), wait_for() and lost(); other threads may call
 /// the other members meanwhile.
-class BARMAP_API log_ring {
+class log_ring {
 public:
     /// @param memory provides 8 bytes of GPU memory, for the next number. The records lie in a
     ///        separate memory file
@@ -55,15 +53,21 @@ public:
     ///         the arena's constructor
     log_ring(arena const& memory, std::size_t slots) : log_ring(memory, slots, 0) {}
     /// The same with a separate arena.
-    log_ring(device const& gpu, std::size_t slots);
+    log_ring(device const& gpu, std::size_t slots)
+        : log_ring(detail::made<barmap_log>([&](auto out) {
+              return barmap_log_create(gpu.c_handle(), slots, nullptr, out);
+          })) {}
     log_ring(log_ring const&) = delete;
     log_ring& operator=(log_ring const&) = delete;
-    ~log_ring();
 
     /// Lets another process read as well. The descriptor gives access to the records alone, and
     /// keeps them even if this process ends.
     /// @return a descriptor, which the caller closes. @throws error if no descriptor is left
-    [[nodiscard]] int share() const;
+    [[nodiscard]] int share() const {
+        int descriptor = -1;
+        detail::check(barmap_log_share(handle_.get(), &descriptor));
+        return descriptor;
+    }
 
     /// Opens a log by its descriptor, in a process that needs neither CUDA nor the GPU. Reading
     /// begins with the oldest record that is left; lost() counts those before it. The memory is
@@ -72,12 +76,15 @@ public:
     ///        /proc/PID/fd/N
     /// @throws error errc::invalid_argument for another descriptor, or errc::unsupported_operation
     ///         for one of another version of barmap
-    [[nodiscard]] static log_ring open_shared(int descriptor);
+    [[nodiscard]] static log_ring open_shared(int descriptor) {
+        return log_ring(detail::made<barmap_log>(
+            [&](auto out) { return barmap_log_open_shared(descriptor, out); }));
+    }
 
     /// The argument for kernels, passed by value.
-    [[nodiscard]] gpu::log_ring handle() const noexcept;
+    [[nodiscard]] gpu::log_ring handle() const noexcept { return handle_at(0); }
     /// The same for a thread of this process that acts as a kernel, as in tests.
-    [[nodiscard]] gpu::log_ring handle_for_thread() const noexcept;
+    [[nodiscard]] gpu::log_ring handle_for_thread() const noexcept { return handle_at(1); }
 
     /// Reads the records that have arrived, in the order of their numbers, each once. Never waits.
     ///
@@ -85,22 +92,38 @@ public:
     /// and then counts as lost: its thread was killed, or is late. The delay is longer if more than
     /// 16,384 contiguous records are missing.
     /// @return how many were read
-    [[nodiscard]] std::size_t read(std::span<log_record> records) noexcept;
+    [[nodiscard]] std::size_t read(std::span<log_record> records) noexcept {
+        return barmap_log_read(handle_.get(), reinterpret_cast<barmap_log_record*>(records.data()),
+                               records.size());
+    }
 
     /// Polls for a record, without giving up the CPU. @return whether there is one
-    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept;
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
+        return barmap_log_wait(handle_.get(), detail::ns_of_wait(at_most)) != 0;
+    }
 
     /// How many records this object has not read and never will: newer ones took their place, or
     /// their threads never wrote them. It counts them when it reads a record behind them.
-    [[nodiscard]] std::uint64_t lost() const noexcept;
-    [[nodiscard]] std::size_t slots() const noexcept;
+    [[nodiscard]] std::uint64_t lost() const noexcept { return barmap_log_lost(handle_.get()); }
+    [[nodiscard]] std::size_t slots() const noexcept { return handle_at(0).mask + 1; }
 
 private:
     friend detail::first_number;
-    log_ring(arena const& memory, std::size_t slots, std::uint64_t first);
-    explicit log_ring(std::unique_ptr<log_state> state) noexcept;
+    log_ring(arena const& memory, std::size_t slots, std::uint64_t first)
+        : log_ring(detail::made<barmap_log>([&](auto out) {
+              return barmap_log_create_in(memory.c_handle(), slots, first, nullptr, out);
+          })) {}
+    explicit log_ring(barmap_log* of) noexcept : handle_(of) {}
+    [[nodiscard]] gpu::log_ring handle_at(int for_thread) const noexcept {
+        barmap_log_handle result{};
+        barmap_log_get_handle(handle_.get(), for_thread, &result);
+        return std::bit_cast<gpu::log_ring>(result);
+    }
 
-    std::unique_ptr<log_state> state_;
+    static_assert(sizeof(log_record) == sizeof(barmap_log_record) &&
+                  offsetof(log_record, id) == offsetof(barmap_log_record, id) &&
+                  offsetof(log_record, c) == offsetof(barmap_log_record, c));
+    detail::owned<barmap_log, barmap_log_destroy> handle_;
 };
 
 } // namespace BARMAP_INLINE_NAMESPACE

@@ -2,24 +2,29 @@
 #pragma once
 
 #include <barmap/copy.hpp>
+#include <barmap/handle.hpp>
 #include <barmap/types.hpp>
 #include <barmap/values.hpp>
 #include <barmap/window.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-
-namespace barmap {
-struct mapping_state; ///< inside the library
-}
+#include <utility>
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
 
 class pin;
+
+namespace detail {
+
+inline window window_of(barmap_window const& of) noexcept {
+    return {static_cast<std::byte*>(of.data), of.size, static_cast<copy_plan const*>(of.plan)};
+}
+
+} // namespace detail
 
 /// CPU addresses of pinned GPU memory. Move-only; unmaps in its destructor and keeps its pin alive.
 ///
@@ -27,23 +32,48 @@ class pin;
 /// (all but gdrdrv in callback mode): the mapping keeps the physical memory until it is destroyed.
 /// After fork() the child has no mapping: it may only destroy the object.
 /// Thread rule: any number of threads may copy through one mapping; destroying it is exclusive.
-class BARMAP_API mapping {
+class mapping {
 public:
-    mapping() noexcept; ///< empty: size() is 0
-    mapping(mapping&&) noexcept;
-    mapping& operator=(mapping&&) noexcept;
-    ~mapping();
+    mapping() noexcept = default; ///< empty: size() is 0
+    mapping(mapping&& other) noexcept
+        : handle_(std::move(other.handle_)), whole_(std::exchange(other.whole_, {})),
+          engines_from_(other.engines_from_) {}
+    mapping& operator=(mapping&& other) noexcept {
+        whole_ = std::exchange(other.whole_, {});
+        handle_ = std::move(other.handle_);
+        engines_from_ = other.engines_from_;
+        return *this;
+    }
+    ~mapping() = default;
 
     /// CPU address of the first pinned byte, which may have any alignment.
-    [[nodiscard]] std::byte* data() const noexcept;
-    [[nodiscard]] std::size_t size() const noexcept;
-    [[nodiscard]] cache_kind kind() const noexcept;
-    [[nodiscard]] std::string_view backend() const noexcept;
+    [[nodiscard]] std::byte* data() const noexcept { return whole_.data; }
+    [[nodiscard]] std::size_t size() const noexcept { return whole_.size; }
+    [[nodiscard]] cache_kind kind() const noexcept {
+        return handle_ ? static_cast<cache_kind>(barmap_mapping_kind(handle_.get()))
+                       : cache_kind::write_combining;
+    }
+    [[nodiscard]] std::string_view backend() const noexcept {
+        return handle_ ? barmap_mapping_backend(handle_.get()) : std::string_view{};
+    }
+    /// Takes over a handle of the C interface. @pre it is not NULL
+    explicit mapping(barmap_mapping* of) noexcept : handle_(of) {
+        barmap_window whole{};
+        barmap_mapping_window(of, &whole);
+        whole_ = detail::window_of(whole);
+        find_engines();
+    }
+    /// For calls of the C interface; null if it is empty.
+    [[nodiscard]] barmap_mapping* c_handle() const noexcept { return handle_.get(); }
 
     /// The whole mapping as a window; makes no call.
-    [[nodiscard]] barmap::window window() const& noexcept;
+    [[nodiscard]] barmap::window window() const& noexcept { return whole_; }
     /// A part of the mapping. @throws error errc::out_of_range if it does not lie inside
-    [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const&;
+    [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const& {
+        if (!holds(offset, bytes))
+            refuse_range("take", offset, bytes);
+        return whole_.subwindow(offset, bytes);
+    }
     /// A window of a temporary mapping would dangle: keep the mapping in a variable.
     barmap::window window() const&& = delete;
     barmap::window window(std::size_t offset, std::size_t bytes) const&& = delete;
@@ -65,16 +95,18 @@ public:
     ///         errc::backend_absent or errc::backend_broken if BARMAP_ENGINE names an engine that
     ///         is not usable; std::bad_alloc
     void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
-        if (holds(offset, bytes.size()) && bytes.size() < contest_from_.to_gpu)
+        if (holds(offset, bytes.size()) && bytes.size() < engines_from_.to_gpu)
             write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
+        else if (!holds(offset, bytes.size()))
+            refuse_range("copy", offset, bytes.size());
         else
-            copy_much_to_gpu(offset, bytes);
+            detail::check(barmap_mapping_copy_to_gpu(handle_.get(), offset, bytes.data(), bytes.size()));
     }
     /// The same for values of a trivially copyable type.
     template <class Values>
     requires copyable_values<Values const&>
     void copy_to_gpu(std::size_t offset, Values const& values) const {
-        copy_to_gpu(offset, std::as_bytes(std::span(values)));
+        copy_to_gpu(offset, std::span<std::byte const>(std::as_bytes(std::span(values))));
     }
 
     /// Copies [offset, offset + bytes.size()) of the GPU memory to the host, with whatever is
@@ -87,27 +119,33 @@ public:
     ///
     /// A copy below 1 KiB is a read(); else as copy_to_gpu(). @throws as copy_to_gpu()
     void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
-        if (holds(offset, bytes.size()) && bytes.size() < contest_from_.to_cpu)
+        if (holds(offset, bytes.size()) && bytes.size() < engines_from_.to_cpu)
             read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
+        else if (!holds(offset, bytes.size()))
+            refuse_range("copy", offset, bytes.size());
         else
-            copy_much_to_cpu(bytes, offset);
+            detail::check(barmap_mapping_copy_to_cpu(handle_.get(), bytes.data(), offset, bytes.size()));
     }
     /// The same into values of a trivially copyable type: all of them are copied.
     template <assignable_values Values>
     void copy_to_cpu(Values&& values, std::size_t offset) const {
-        copy_to_cpu(std::as_writable_bytes(std::span(values)), offset);
+        copy_to_cpu(std::span<std::byte>(std::as_writable_bytes(std::span(values))), offset);
     }
 
     /// The least size, in bytes, for which copy_to_gpu() or copy_to_cpu() may use an engine, lock or
     /// wait: a smaller copy is a write() or a read(), which takes a microsecond or two.
     [[nodiscard]] std::size_t engines_from(copy_direction way) const noexcept {
-        return way == copy_direction::to_gpu ? contest_from_.to_gpu : contest_from_.to_cpu;
+        return way == copy_direction::to_gpu ? engines_from_.to_gpu : engines_from_.to_cpu;
     }
 
     /// Names of the copy routines that write() and read() of that many bytes use. An aligned word
     /// of up to 8 bytes is written without a routine.
-    [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept;
-    [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept;
+    [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept {
+        return routine(BARMAP_TO_GPU, bytes);
+    }
+    [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept {
+        return routine(BARMAP_TO_CPU, bytes);
+    }
 
     /// The whole mapping as a window whose writes and reads one routine makes, whatever their size:
     /// to compare routines.
@@ -115,30 +153,60 @@ public:
     ///     barmap::write(map.window_by("avx2"), host);
     ///
     /// @throws error as use_copy_routine(); std::bad_alloc
-    [[nodiscard]] barmap::window window_by(std::string_view routine) const&;
+    [[nodiscard]] barmap::window window_by(std::string_view routine) const& {
+        barmap_window found{};
+        detail::check(barmap_mapping_window_by(handle_.get(), std::string(routine).c_str(), &found));
+        return detail::window_of(found);
+    }
     barmap::window window_by(std::string_view routine) const&& = delete;
 
     /// Makes this mapping and all its windows use one copy routine (BARMAP_COPY does this for all
     /// mappings). Do not call it while another thread copies through the mapping.
     /// @throws error errc::invalid_argument for an unknown name,
     ///         errc::unsupported_operation if the CPU or the operating system lacks it
-    void use_copy_routine(std::string_view name);
+    void use_copy_routine(std::string_view name) {
+        detail::check(barmap_mapping_use_routine(handle_.get(), std::string(name).c_str()));
+    }
+
+    /// Makes copy_to_gpu() and copy_to_cpu() through this mapping, of any size, use one engine: to
+    /// compare engines. Starts it. A copy that it cannot make then throws. Do not call it while another
+    /// thread copies through the mapping.
+    ///
+    ///     map.use_engine("driver");
+    ///
+    /// @param name of an engine; "mapping": loads and stores; "auto": again whatever is fastest
+    /// @throws error errc::invalid_argument; errc::backend_absent or errc::backend_broken if the engine
+    ///         is not usable; errc::unsupported_memory if it cannot hold this memory
+    void use_engine(std::string_view name) {
+        detail::check(barmap_mapping_use_engine(handle_.get(), std::string(name).c_str()));
+        find_engines();
+    }
 
 private:
-    friend class pin;
-    explicit mapping(std::unique_ptr<mapping_state> state) noexcept;
-
     [[nodiscard]] bool holds(std::size_t offset, std::size_t bytes) const noexcept {
         return offset <= whole_.size && bytes <= whole_.size - offset;
     }
-    void copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const;
-    void copy_much_to_cpu(std::span<std::byte> bytes, std::size_t offset) const;
+    void find_engines() noexcept {
+        engines_from_ = {barmap_mapping_engines_from(handle_.get(), BARMAP_TO_GPU),
+                         barmap_mapping_engines_from(handle_.get(), BARMAP_TO_CPU)};
+    }
+    [[nodiscard]] std::string_view routine(int direction, std::size_t bytes) const noexcept {
+        return handle_ ? barmap_mapping_routine(handle_.get(), direction, bytes)
+                       : std::string_view{};
+    }
+    [[noreturn, gnu::cold]] void refuse_range(char const* what, std::size_t offset,
+                                              std::size_t bytes) const {
+        throw error(errc::out_of_range,
+                    what + (' ' + std::to_string(bytes)) + " bytes at offset " +
+                        std::to_string(offset) + " of a mapping of " + std::to_string(size()),
+                    std::string(backend()), "stay inside the mapping");
+    }
 
-    std::unique_ptr<mapping_state> state_;
+    detail::owned<barmap_mapping, barmap_mapping_destroy> handle_;
     barmap::window whole_;
     struct {
         std::size_t to_gpu = 1, to_cpu = 1;
-    } contest_from_; ///< the least bytes for which another method than loads and stores is asked
+    } engines_from_;
 };
 
 } // namespace BARMAP_INLINE_NAMESPACE

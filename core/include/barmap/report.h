@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What a program may ask about failures, GPUs and the library itself, for C and languages that
-/// call C. What `barmap info` prints is available in C++ only.
+/// call C; <barmap/list.h> has what `barmap info` prints.
 ///
 ///     barmap_device *gpu;
 ///     if (barmap_device_create_current(&gpu) != BARMAP_OK)
@@ -23,9 +23,15 @@
 extern "C" {
 #endif
 
+/// What this thread's last call that failed returned: a value of enum barmap_status; 0 before the
+/// first failure. For functions that return no status.
+///
+///     if (*barmap_batch_queue_engine(queue) == 0 && barmap_error_status() == BARMAP_ERROR_CUDA)
+BARMAP_API int barmap_error_status(void);
+
 /// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a part
 /// of barmap_error_message(). "" before the first failure, and where nothing more than the message
-/// is known, as when memory is short. Valid as that message; cut after 511 bytes.
+/// is known, as when memory is short. Valid as that message.
 ///
 ///     puts(barmap_error_operation());
 BARMAP_API char const* barmap_error_operation(void);
@@ -36,7 +42,7 @@ BARMAP_API char const* barmap_error_operation(void);
 BARMAP_API char const* barmap_error_backend(void);
 
 /// What the user can do: one line, or one for each backend if several failed; "" if nothing is
-/// known to help. Valid as barmap_error_message(); cut after 2047 bytes.
+/// known to help. Valid as barmap_error_message().
 ///
 ///     puts(barmap_error_advice());
 BARMAP_API char const* barmap_error_advice(void);
@@ -47,6 +53,26 @@ BARMAP_API char const* barmap_error_advice(void);
 ///     if (barmap_error_piece() >= 0)
 ///         show(&pieces[barmap_error_piece()]);
 BARMAP_API int64_t barmap_error_piece(void);
+
+/// Room for every text of barmap_cause_text(), in bytes.
+#define BARMAP_CAUSE_TEXT_BYTES 64
+
+/// The cause of a failure in words: of a refusal of barmap by its status, of others by the code that
+/// CUDA, Vulkan or the resource manager returned. Needs no driver. Any thread.
+/// @param status a value of enum barmap_status
+/// @param cause  as barmap_error_cause()
+/// @param text   receives the words with their 0, cut after bytes - 1 bytes
+/// @param bytes  size of text; BARMAP_CAUSE_TEXT_BYTES is enough
+///
+///     char text[BARMAP_CAUSE_TEXT_BYTES];
+///     barmap_cause_text(BARMAP_ERROR_CUDA, 2, text, sizeof text); // "CUDA_ERROR_OUT_OF_MEMORY"
+BARMAP_API void barmap_cause_text(int status, int cause, char* text, size_t bytes);
+
+/// The CUDA ordinal of the GPU whose context is current in this thread; 0 where it has no context, or
+/// where there is no driver. Makes no context.
+///
+///     barmap_device_create(barmap_device_current(), &gpu);
+BARMAP_API int barmap_device_current(void);
 
 /// Opens the GPU whose CUDA context is current in this thread; GPU 0 if it has none. Otherwise as
 /// barmap_device_create().
@@ -101,6 +127,18 @@ BARMAP_API int barmap_is_pinned(void const* data, size_t bytes);
 ///
 ///     char const *engine = barmap_setting("BARMAP_ENGINE");
 BARMAP_API char const* barmap_setting(char const* name);
+
+/// Where barmap knows the structures of a version of NVIDIA's kernel driver from.
+enum barmap_driver_source {
+    BARMAP_DRIVER_UNKNOWN = 0,        ///< nowhere: the engine "channel" is off
+    BARMAP_DRIVER_OTHER_PROJECTS = 1, ///< other projects' tables
+    BARMAP_DRIVER_HEADERS = 2         ///< NVIDIA's own headers
+};
+
+/// Where barmap knows a version of NVIDIA's kernel driver from: a value of enum barmap_driver_source.
+///
+///     barmap_driver_known_from("580.159.04") == BARMAP_DRIVER_HEADERS
+BARMAP_API int barmap_driver_known_from(char const* version);
 
 /// Checks these variables.
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if one other than BARMAP_LOG has a value that is not

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/error.hpp>
+#include <barmap/handle.hpp>
+#include <barmap/list.h>
+#include <barmap/report.h>
 #include <barmap/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// @file
@@ -19,9 +25,9 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 
 /// Whether a backend or a copy engine works here.
 enum class backend_state {
-    usable, ///< its self-test moved a random value both ways
-    absent, ///< this machine does not offer it, which is normal
-    broken, ///< it is offered, but its start or self-test failed; never used
+    usable = BARMAP_USABLE, ///< its self-test moved a random value both ways
+    absent = BARMAP_ABSENT, ///< this machine does not offer it, which is normal
+    broken = BARMAP_BROKEN, ///< it is offered, but its start or self-test failed; never used
 };
 
 /// Version of a kernel module.
@@ -82,9 +88,9 @@ struct copy_crossover {
 
 /// Where the structures of a series of NVIDIA's kernel driver are known from.
 enum class driver_source {
-    unknown,        ///< nowhere: the engine "channel" is off
-    other_projects, ///< other projects' tables
-    headers         ///< NVIDIA's own headers
+    unknown = BARMAP_DRIVER_UNKNOWN, ///< nowhere: the engine "channel" is off
+    other_projects = BARMAP_DRIVER_OTHER_PROJECTS, ///< other projects' tables
+    headers = BARMAP_DRIVER_HEADERS ///< NVIDIA's own headers
 };
 
 /// One CPU copy routine that this build has.
@@ -116,56 +122,164 @@ struct setting_report {
 
 /// How much BARMAP_LOG prints: each level also what the one before it prints.
 enum class log_level {
-    off,
-    info, ///< each decision, once
-    debug ///< also each pin
+    off = BARMAP_LOG_OFF,
+    info = BARMAP_LOG_INFO,  ///< each decision, once
+    debug = BARMAP_LOG_DEBUG ///< also each pin
 };
 
-[[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;
+[[nodiscard]] constexpr std::string_view to_string(backend_state state) noexcept {
+    switch (state) {
+    case backend_state::usable:
+        return "usable";
+    case backend_state::absent:
+        return "absent";
+    case backend_state::broken:
+        return "broken";
+    }
+    return "unknown";
+}
+
+namespace detail {
+
+inline backend_report report_of(barmap_backend_row const& row) {
+    backend_report result;
+    if (row.flags & BARMAP_BACKEND_HAS_MODULE)
+        result.module = module_version{row.module_major, row.module_minor};
+    result.persistent = row.flags & BARMAP_BACKEND_PERSISTENT;
+    result.forces_pcie = row.flags & BARMAP_BACKEND_FORCES_PCIE;
+    result.events = row.flags & BARMAP_BACKEND_EVENTS;
+    result.allocates = row.flags & BARMAP_BACKEND_ALLOCATES;
+    result.name = row.name;
+    result.state = static_cast<backend_state>(row.state);
+    result.reason = row.reason;
+    result.advice = row.advice;
+    result.start_us = row.start_us;
+    for (std::size_t i = 0; i < row.kind_count; ++i)
+        result.kinds.push_back({static_cast<memory_kind>(row.kinds[i].kind),
+                                row.kinds[i].usable != 0, row.kinds[i].reason});
+    for (std::size_t i = 0; i < row.pin_count; ++i)
+        result.pins.push_back(static_cast<memory_kind>(row.pins[i]));
+    return result;
+}
+
+inline engine_report report_of(barmap_engine_row const& row) {
+    return {row.name,     static_cast<backend_state>(row.state),
+            row.reason,   row.advice,
+            row.start_us, row.copies,
+            row.bytes,    row.failures};
+}
+
+inline copy_crossover report_of(barmap_crossover_row const& row) {
+    return {static_cast<copy_direction>(row.direction),
+            row.pinned ? host_memory_kind::pinned : host_memory_kind::pageable, row.from_bytes,
+            row.method, row.of_cuda_malloc != 0};
+}
+
+inline copy_routine_report report_of(barmap_copy_routine_row const& row) {
+    return {row.name, row.supported != 0, row.needs};
+}
+
+inline policy_report report_of(barmap_policy_row const& row) {
+    return {row.name, row.value, row.least, row.most, row.unit, row.from, row.why};
+}
+
+inline setting_report report_of(barmap_setting_row const& row) {
+    return {row.name, row.value, row.from, row.allowed, row.meaning};
+}
+
+/// The rows of a list. @param make is called with where to put the list
+template <class Row, class Make>
+auto reports(Make make) {
+    owned<barmap_list, barmap_list_destroy> const list(made<barmap_list>(make));
+    std::vector<decltype(report_of(std::declval<Row const&>()))> result;
+    std::size_t const count = barmap_list_count(list.get());
+    result.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+        result.push_back(report_of(*static_cast<Row const*>(barmap_list_row(list.get(), i))));
+    return result;
+}
+
+inline std::vector<std::string> names(char const* (*name)(std::size_t)) {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; char const* const each = name(i); ++i)
+        result.emplace_back(each);
+    return result;
+}
+
+} // namespace detail
 
 /// Names of all backends that this build knows, in the order in which they are tried.
 /// These are the values of BARMAP_BACKEND.
-[[nodiscard]] BARMAP_API std::vector<std::string> backend_names();
+[[nodiscard]] inline std::vector<std::string> backend_names() {
+    return detail::names(barmap_backend_name);
+}
 
 /// Names of all copy engines of this build, in order of preference: the values of BARMAP_ENGINE,
 /// beside "auto" and "none".
-[[nodiscard]] BARMAP_API std::vector<std::string> engine_names();
+[[nodiscard]] inline std::vector<std::string> engine_names() {
+    return detail::names(barmap_engine_name);
+}
 
 /// All copy routines of this build. These are the values of BARMAP_COPY.
-[[nodiscard]] BARMAP_API std::vector<copy_routine_report> copy_routines();
+[[nodiscard]] inline std::vector<copy_routine_report> copy_routines() {
+    return detail::reports<barmap_copy_routine_row>(barmap_list_copy_routines);
+}
 
 /// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
-[[nodiscard]] BARMAP_API std::vector<policy_report> policies();
+[[nodiscard]] inline std::vector<policy_report> policies() {
+    return detail::reports<barmap_policy_row>(barmap_list_policies);
+}
 /// The value of one of them, in force. @throws error errc::invalid_argument for an unknown name
-[[nodiscard]] BARMAP_API std::size_t policy_value(std::string_view name);
+[[nodiscard]] inline std::size_t policy_value(std::string_view name) {
+    std::size_t value = 0;
+    detail::check(barmap_policy_value(std::string(name).c_str(), &value));
+    return value;
+}
 
 /// Where barmap knows a version of NVIDIA's kernel driver from. Example: "580.159.04"
-[[nodiscard]] BARMAP_API driver_source known_from(std::string_view driver_version) noexcept;
+[[nodiscard]] inline driver_source known_from(std::string_view driver_version) {
+    return static_cast<driver_source>(barmap_driver_known_from(std::string(driver_version).c_str()));
+}
 
 /// What the kernel module gdrdrv reports. Makes no call of CUDA, so that children that are forked
 /// later may use CUDA. @throws error with errno if there is none, or if this process may not open
 /// it; errc::unknown_layout for a version that this library does not know
-[[nodiscard]] BARMAP_API backend_properties kernel_module();
+[[nodiscard]] inline backend_properties kernel_module() {
+    return detail::reports<barmap_backend_row>(barmap_list_kernel_module).front();
+}
 
 /// All environment variables of barmap but those that tests or other libraries read.
-[[nodiscard]] BARMAP_API std::vector<setting_report> settings();
+[[nodiscard]] inline std::vector<setting_report> settings() {
+    return detail::reports<barmap_setting_row>(barmap_list_settings);
+}
 
 /// The value of one of them, valid until the process ends; nothing while its default is in force,
 /// and for a name that is none of theirs.
 /// Example: setting("BARMAP_SIM") == "1"
-[[nodiscard]] BARMAP_API std::optional<std::string_view> setting(std::string_view name);
+[[nodiscard]] inline std::optional<std::string_view> setting(std::string_view name) {
+    char const* const value = barmap_setting(std::string(name).c_str());
+    return value ? std::optional<std::string_view>(value) : std::nullopt;
+}
 
 /// Checks the variables. @throws error errc::invalid_argument for the first one, other than
 /// BARMAP_LOG, whose value is not one of the words that are allowed. Each function that opens a GPU
 /// checks names of backends and copy routines.
-BARMAP_API void expect_settings();
+inline void expect_settings() {
+    detail::check(barmap_settings_check());
+}
 
 /// What BARMAP_LOG asks for.
-[[nodiscard]] BARMAP_API log_level log_threshold() noexcept;
+[[nodiscard]] inline log_level log_threshold() noexcept {
+    return static_cast<log_level>(barmap_log_threshold());
+}
 
 /// Prints a line "barmap info: text" to stderr if BARMAP_LOG asks for its level: for libraries over
 /// barmap that decide something.
-BARMAP_API void log_line(log_level level, std::string_view text) noexcept;
+inline void log_line(log_level level, std::string_view text) noexcept try {
+    barmap_log_line(static_cast<int>(level), std::string(text).c_str());
+} catch (std::bad_alloc const&) {
+    // Nothing depends on it.
+}
 
 } // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap

@@ -73,7 +73,7 @@ public:
     ///         as barmap::open_shared()
     [[nodiscard]] static ring_to_gpu open_shared(int descriptor) {
         return ring_to_gpu(
-            detail::opened_signal::open_ring(descriptor, detail::signal_kind::ring_to_gpu,
+            detail::opened_signal::open_ring(descriptor, BARMAP_RING_TO_GPU,
                                              sizeof(Message)));
     }
 
@@ -154,7 +154,7 @@ public:
     /// was killed, up to a quarter of the slots may be read again.
     [[nodiscard]] static ring_to_cpu open_shared(int descriptor) {
         return ring_to_cpu(
-            detail::opened_signal::open_ring(descriptor, detail::signal_kind::ring_to_cpu,
+            detail::opened_signal::open_ring(descriptor, BARMAP_RING_TO_CPU,
                                              sizeof(Message)));
     }
 

@@ -3,45 +3,56 @@
 #pragma once
 
 #include <barmap/arena.hpp>
-#include <barmap/export.hpp>
+#include <barmap/error.hpp>
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
+#include <vector>
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
-enum class signal_kind : std::uint32_t {
-    ring_to_gpu = 1,
-    ring_to_cpu,
-    counter_to_gpu,
-    counter_to_cpu
-};
-
-/// What a descriptor describes: a ring or a counter.
-struct BARMAP_API shared_signal {
-    signal_kind kind;
-    std::uint64_t message_bytes = 0, slots = 0; ///< for a ring
-    std::uint64_t first = 0;                    ///< for a counter to the CPU
-
-    /// @param parts all of its parts, in the order in which its constructor takes them
-    /// @return a descriptor, which the caller closes. @throws error as pin::share()
-    [[nodiscard]] int share(std::initializer_list<arena::part const*> parts) const;
-};
+/// Makes a descriptor of a ring or a counter.
+/// @param parts all of its parts, in the order in which its constructor takes them
+/// @return a descriptor, which the caller closes. @throws error as pin::share()
+[[nodiscard]] inline int share_signal(barmap_signal const& what,
+                                      std::initializer_list<arena::part const*> parts) {
+    std::vector<barmap_arena_part const*> handles;
+    for (arena::part const* const each : parts)
+        handles.push_back(each->c_handle());
+    int descriptor = -1;
+    check(barmap_signal_share(&what, handles.data(), handles.size(), &descriptor));
+    return descriptor;
+}
 
 /// What opening a descriptor returns: an arena from which a constructor takes the same parts.
-struct BARMAP_API opened_signal {
-    shared_signal is;
+struct opened_signal {
+    barmap_signal is;
     arena memory;
 
     /// @throws error errc::invalid_argument for a descriptor of another kind; as
     ///         barmap::open_shared()
-    [[nodiscard]] static opened_signal open(int descriptor, signal_kind wanted);
+    [[nodiscard]] static opened_signal open(int descriptor, barmap_signal_kind wanted) {
+        barmap_signal is{};
+        arena memory(made<barmap_arena>([&](auto out) {
+            return barmap_signal_open_shared(descriptor, wanted, &is, out);
+        }));
+        return {is, memory};
+    }
     /// The same for a ring. @throws error errc::invalid_argument also if its messages have another
     /// size
-    [[nodiscard]] static opened_signal open_ring(int descriptor, signal_kind wanted,
-                                                 std::uint64_t message_bytes);
+    [[nodiscard]] static opened_signal open_ring(int descriptor, barmap_signal_kind wanted,
+                                                 std::uint64_t message_bytes) {
+        opened_signal const result = open(descriptor, wanted);
+        if (result.is.message_bytes != message_bytes)
+            throw error(errc::invalid_argument, "open shared memory", "",
+                        "its messages have " + std::to_string(result.is.message_bytes) +
+                            " bytes, and those of this type " + std::to_string(message_bytes) +
+                            ": use the same type in both processes");
+        return result;
+    }
 };
 
 } // namespace detail

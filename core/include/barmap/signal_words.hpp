@@ -24,6 +24,11 @@ struct first_number {
     }
 };
 
+/// By an address of the GPU's.
+inline gpu::word* word_at(std::uintptr_t address) noexcept {
+    return reinterpret_cast<gpu::word*>(address);
+}
+
 /// How the CPU publishes lines in GPU memory.
 enum class publication {
     by_line,  ///< message and commit word in one transaction (MOVDIR64B)

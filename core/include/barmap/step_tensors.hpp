@@ -4,20 +4,15 @@
 /// synchronisation. The kernels and graphs that use them need no change.
 #pragma once
 
-#include <barmap/arena.hpp>
-#include <barmap/byte_ring.hpp>
 #include <barmap/device.hpp>
+#include <barmap/handle.hpp>
+#include <barmap/step_tensors.h>
+#include <barmap/waits.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
-
-namespace barmap {
-struct step_state; ///< inside the library
-}
 
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
@@ -27,6 +22,18 @@ struct step_tensor {
     std::uintptr_t gpu_address = 0;
     std::size_t bytes = 0;
 };
+
+namespace detail {
+
+// The structures are those of C.
+static_assert(sizeof(step_tensor) == sizeof(barmap_step_tensor) &&
+              offsetof(step_tensor, gpu_address) == offsetof(barmap_step_tensor, gpu_address) &&
+              offsetof(step_tensor, bytes) == offsetof(barmap_step_tensor, bytes));
+inline barmap_step_tensor const* of_c(std::span<step_tensor const> tensors) noexcept {
+    return reinterpret_cast<barmap_step_tensor const*>(tensors.data());
+}
+
+} // namespace detail
 
 /// Tensors that the CPU fills for each step.
 ///
@@ -46,39 +53,51 @@ struct step_tensor {
 /// Not movable. After fork() the child may only destroy it. Destroy it when no stream and no graph
 /// uses it any more.
 /// Thread rule: one thread at a time fills and pushes.
-class BARMAP_API step_inputs {
+class step_inputs {
 public:
     /// @param tensors memory of this GPU, at most 1 MiB in all; stays the caller's
     /// @param versions how many steps may be pushed before the first is loaded, a power of two
     /// @throws error errc::invalid_argument, also for memory that is not of this GPU;
     ///         errc::out_of_range for a tensor that leaves its allocation; or as device::allocate()
     ///         and the arena
-    step_inputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 4);
+    step_inputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 4)
+        : handle_(detail::made<barmap_step_inputs>([&](auto out) {
+              return barmap_step_inputs_create(gpu.c_handle(), detail::of_c(tensors),
+                                               tensors.size(), versions, out);
+          })) {}
     step_inputs(step_inputs const&) = delete;
     step_inputs& operator=(step_inputs const&) = delete;
-    ~step_inputs();
 
     /// Bytes to fill for the next step, aligned to 8. They keep their contents after a push.
-    [[nodiscard]] std::span<std::byte> staging(std::size_t tensor) const noexcept;
+    [[nodiscard]] std::span<std::byte> staging(std::size_t tensor) const noexcept {
+        return {static_cast<std::byte*>(barmap_step_inputs_staging(handle_.get(), tensor)),
+                barmap_step_inputs_bytes(handle_.get(), tensor)};
+    }
     /// Publishes the staging bytes of all tensors, at once.
     /// @return whether there was a free version
-    [[nodiscard]] bool try_push() noexcept;
+    [[nodiscard]] bool try_push() noexcept { return barmap_step_inputs_push(handle_.get()) != 0; }
     /// Waits for a free version. @return whether there is one
-    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept;
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
+        return barmap_step_inputs_wait(handle_.get(), detail::ns_of_wait(at_most)) != 0;
+    }
 
     /// Makes a stream copy the next push into the tensors, with a kernel of one block, before its
     /// later work. Each replay of a graph that has captured this loads the next push again.
     /// @param stream of this GPU's context that was current when the object was made, or else of
     ///        its primary context; null: the default stream of that context
     /// @throws error what CUDA reports
-    void enqueue_load(void* stream) const;
+    void enqueue_load(void* stream) const {
+        detail::check(barmap_step_inputs_enqueue_load(handle_.get(), stream));
+    }
 
     /// Whether a load has given up waiting. Pushes and loads may not pair up any more: make a new
     /// object.
-    [[nodiscard]] bool failed() const noexcept;
+    [[nodiscard]] bool failed() const noexcept {
+        return barmap_step_inputs_failed(handle_.get()) != 0;
+    }
 
 private:
-    std::unique_ptr<step_state> state_;
+    detail::owned<barmap_step_inputs, barmap_step_inputs_destroy> handle_;
 };
 
 /// Tensors whose contents the CPU gets after each step: the tokens that a sampler has chosen.
@@ -90,33 +109,45 @@ private:
 ///         use(tokens.staging(0));
 ///
 /// The rest is as with step_inputs. On the GPU, a store waits for room for at most 10 seconds.
-class BARMAP_API step_outputs {
+class step_outputs {
 public:
     /// As the constructor of step_inputs.
     /// @param versions how many steps may be stored before the first is popped, a power of two
-    step_outputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 64);
+    step_outputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 64)
+        : handle_(detail::made<barmap_step_outputs>([&](auto out) {
+              return barmap_step_outputs_create(gpu.c_handle(), detail::of_c(tensors),
+                                                tensors.size(), versions, out);
+          })) {}
     step_outputs(step_outputs const&) = delete;
     step_outputs& operator=(step_outputs const&) = delete;
-    ~step_outputs();
 
     /// Makes a stream publish the contents of the tensors, with a kernel of one block, after its
     /// earlier work.
     /// @throws error as step_inputs::enqueue_load()
-    void enqueue_store(void* stream) const;
+    void enqueue_store(void* stream) const {
+        detail::check(barmap_step_outputs_enqueue_store(handle_.get(), stream));
+    }
 
     /// Copies the results of the oldest step that was not popped to the staging bytes. @return
     /// whether there is one
-    [[nodiscard]] bool try_pop() noexcept;
+    [[nodiscard]] bool try_pop() noexcept { return barmap_step_outputs_pop(handle_.get()) != 0; }
     /// Waits for results. @return whether there are any
-    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept;
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept {
+        return barmap_step_outputs_wait(handle_.get(), detail::ns_of_wait(at_most)) != 0;
+    }
     /// The results that were popped last, aligned to 8.
-    [[nodiscard]] std::span<std::byte const> staging(std::size_t tensor) const noexcept;
+    [[nodiscard]] std::span<std::byte const> staging(std::size_t tensor) const noexcept {
+        return {static_cast<std::byte const*>(barmap_step_outputs_staging(handle_.get(), tensor)),
+                barmap_step_outputs_bytes(handle_.get(), tensor)};
+    }
 
     /// Whether a store has given up waiting for room: the results of a step are lost.
-    [[nodiscard]] bool failed() const noexcept;
+    [[nodiscard]] bool failed() const noexcept {
+        return barmap_step_outputs_failed(handle_.get()) != 0;
+    }
 
 private:
-    std::unique_ptr<step_state> state_;
+    detail::owned<barmap_step_outputs, barmap_step_outputs_destroy> handle_;
 };
 
 } // namespace BARMAP_INLINE_NAMESPACE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/barmap.h>
 #include <barmap/export.hpp>
 
 #include <array>
@@ -26,26 +27,26 @@ struct bar1_info {
 
 /// How the CPU caches a mapping. Decides which fences a copy needs.
 enum class cache_kind {
-    write_combining, ///< stores are collected and posted; loads go to the GPU every time
-    cached,          ///< coherent memory (integrated and C2C-attached GPUs, the simulated GPU)
-    uncached,        ///< ordered; slow (device memory, on arm64)
+    write_combining = BARMAP_WRITE_COMBINING, ///< stores are collected and posted; loads go to the GPU every time
+    cached = BARMAP_CACHED,                   ///< coherent memory (integrated and C2C-attached GPUs, the simulated GPU)
+    uncached = BARMAP_UNCACHED,               ///< ordered; slow (device memory, on arm64)
 };
 
 /// What kind of memory a GPU address points into, which decides what can map it.
 enum class memory_kind {
-    device,             ///< cudaMalloc, cuMemAlloc
-    virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
-    virtual_opaque,     ///< the same without an exportable handle type
-    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
-    pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
-    graph,              ///< a memory node of a CUDA graph: each launch may put other memory at its
+    device = BARMAP_MEMORY_DEVICE, ///< cudaMalloc, cuMemAlloc
+    virtual_exportable = BARMAP_MEMORY_VIRTUAL_EXPORTABLE, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
+    virtual_opaque = BARMAP_MEMORY_VIRTUAL_OPAQUE, ///< the same without an exportable handle type
+    pool = BARMAP_MEMORY_POOL, ///< cudaMallocAsync from a pool without handle types (the default pool)
+    pool_exportable = BARMAP_MEMORY_POOL_EXPORTABLE, ///< cudaMallocAsync from a pool with POSIX-fd handles
+    graph = BARMAP_MEMORY_GRAPH, ///< a memory node of a CUDA graph: each launch may put other memory at its
                         ///< address, so pin it after the launch, and unpin it before the next
-    allocated,          ///< device::allocate
-    imported,           ///< opened with cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer, or
+    allocated = BARMAP_MEMORY_ALLOCATED, ///< device::allocate
+    imported = BARMAP_MEMORY_IMPORTED, ///< opened with cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer, or
                         ///< pinned by an ipc_handle
-    managed,            ///< cudaMallocManaged
-    host,               ///< pinned or registered host memory
-    unknown,            ///< no live CUDA allocation is there
+    managed = BARMAP_MEMORY_MANAGED, ///< cudaMallocManaged
+    host = BARMAP_MEMORY_HOST, ///< pinned or registered host memory
+    unknown = BARMAP_MEMORY_UNKNOWN, ///< no live CUDA allocation is there
 };
 
 /// How to pin. The defaults suit every program but those that follow gdrcopy's rules.
@@ -91,8 +92,8 @@ struct pin_event {
 
 /// Which way a copy goes.
 enum class copy_direction {
-    to_gpu, ///< from host to GPU memory
-    to_cpu, ///< from GPU to host memory
+    to_gpu = BARMAP_TO_GPU, ///< from host to GPU memory
+    to_cpu = BARMAP_TO_CPU, ///< from GPU to host memory
 };
 
 /// The host's side of a copy.
@@ -112,10 +113,53 @@ struct copy_piece {
     std::size_t bytes = 0; ///< 0: nothing is copied
 };
 
-[[nodiscard]] BARMAP_API std::string_view to_string(cache_kind kind) noexcept;
-[[nodiscard]] BARMAP_API std::string_view to_string(memory_kind kind) noexcept;
-[[nodiscard]] BARMAP_API std::string_view to_string(copy_direction direction) noexcept;
-[[nodiscard]] BARMAP_API std::string_view to_string(host_memory_kind kind) noexcept;
+[[nodiscard]] constexpr std::string_view to_string(cache_kind kind) noexcept {
+    switch (kind) {
+    case cache_kind::write_combining:
+        return "write-combining";
+    case cache_kind::cached:
+        return "cached";
+    case cache_kind::uncached:
+        return "uncached";
+    }
+    return "unknown";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(memory_kind kind) noexcept {
+    switch (kind) {
+    case memory_kind::device:
+        return "cudaMalloc memory";
+    case memory_kind::virtual_exportable:
+        return "VMM memory with a POSIX-fd handle type";
+    case memory_kind::virtual_opaque:
+        return "VMM memory without an exportable handle type";
+    case memory_kind::pool:
+        return "cudaMallocAsync memory of a pool without handle types";
+    case memory_kind::pool_exportable:
+        return "cudaMallocAsync memory of a pool with POSIX-fd handles";
+    case memory_kind::graph:
+        return "memory of a CUDA graph's node";
+    case memory_kind::allocated:
+        return "memory that barmap allocated";
+    case memory_kind::imported:
+        return "memory imported into CUDA from another process or API";
+    case memory_kind::managed:
+        return "managed memory";
+    case memory_kind::host:
+        return "host memory";
+    case memory_kind::unknown:
+        return "an address that CUDA does not know";
+    }
+    return "unknown";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(copy_direction direction) noexcept {
+    return direction == copy_direction::to_gpu ? "to the GPU" : "to the CPU";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(host_memory_kind kind) noexcept {
+    return kind == host_memory_kind::pageable ? "pageable" : "pinned";
+}
 
 } // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap

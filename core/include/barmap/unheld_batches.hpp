@@ -35,7 +35,8 @@ public:
     void leave(batch_ticket ticket, Kept kept) {
         std::uint64_t const its = batch_queue::queue_of(ticket);
         std::lock_guard const hold(lock_);
-        auto found = std::ranges::find(lines_, its, &line::queue);
+        auto found = std::find_if(lines_.begin(), lines_.end(),
+                                  [=](line const& each) { return each.queue == its; });
         if (found == lines_.end())
             found = lines_.insert(lines_.end(), line{its, {}});
         found->batches.push_back({ticket, std::move(kept)});

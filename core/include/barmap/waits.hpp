@@ -20,6 +20,11 @@ constexpr std::chrono::nanoseconds wait_of_ns(std::uint64_t nanoseconds) noexcep
     return std::chrono::nanoseconds(std::min<std::uint64_t>(nanoseconds, longest_wait.count()));
 }
 
+/// The reverse. Less than 0 is 0.
+constexpr std::uint64_t ns_of_wait(std::chrono::nanoseconds at_most) noexcept {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, at_most.count()));
+}
+
 /// A number of seconds, as Python gives it. Less than 0, or no number, is 0.
 constexpr std::chrono::nanoseconds wait_of_seconds(double seconds) noexcept {
     if (!(seconds > 0))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/barmap.h>
 #include <barmap/export.hpp>
 
 #include <cassert>
@@ -15,13 +16,7 @@ struct copy_plan;
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
 
-/// The start of a copy_plan, which inline code of the hot path reads.
-struct copy_plan_head {
-    bool direct_words = false; ///< posts of 4 and 8 bytes use MOVDIRI
-    bool direct_lines = false; ///< posts of a line use MOVDIR64B
-};
-
-/// A view of a part of a mapping, on which the hot path works. Trivially copyable; three words.
+/// A view of a part of a mapping (barmap_window), on which the hot path works. Trivially copyable; three words.
 /// Valid as long as its mapping. A window without a mapping is empty, and calls with it copy
 /// nothing.
 /// Thread rule: a value; any thread may use and copy it.

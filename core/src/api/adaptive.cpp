@@ -165,13 +165,50 @@ copy_methods const* methods_if_any(pin_state const& pin) {
     }
 }
 
+void copy_by_one(engine_slot& slot, job const& what) {
+    what.expect_present_cuda();
+    auto const by = reach(slot, what);
+    pinned_host::allocation const in = what.look();
+    if (is_made(copy_by(slot, by, what, in), slot, what))
+        return;
+    throw error(errc::backend_broken, "copy " + std::to_string(what.bytes) + " bytes", "",
+                "copy engine " + std::string(slot.name()) +
+                    " has not ended it in time, or no longer reaches the memory: copy again, or use "
+                    "another engine");
+}
+
 } // namespace
+
+void use_engine(mapping_state& mapping, std::string_view name) {
+    constexpr char what[] = "use one copy engine";
+    device_state& device = *mapping.pin->device;
+    checkpoint::pass const here = device.enter(what, device_state::look::always);
+    engine_slot* chosen = nullptr;
+    if (name != "mapping" && name != "auto") {
+        for (std::unique_ptr<engine_slot> const& each : device.engines)
+            if (each->name() == name)
+                chosen = each.get();
+        if (!chosen)
+            throw error(errc::invalid_argument, what, "",
+                        "give the name of one that `barmap info` prints, \"mapping\" or \"auto\"");
+        chosen->require();
+        auto const by = mapping.pin->engines.find(*chosen);
+        if (!by || !by->memory)
+            throw error(errc::unsupported_memory, what, "",
+                        "copy engine " + std::string(name) +
+                            " cannot hold this memory, which another thread may free during a copy");
+    }
+    mapping.by_engine = chosen;
+    mapping.by_mapping = name == "mapping";
+}
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
     checkpoint::pass const here =
         mapping.pin->device->enter("copy GPU memory", device_state::look::never);
     device_state& device = *mapping.pin->device;
+    if (mapping.by_engine)
+        return copy_by_one(*mapping.by_engine, {mapping, direction, offset, host, bytes});
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)
         return copy_by_mapping(mapping, direction, offset, host, bytes);

@@ -6,6 +6,7 @@
 #include <barmap/types.hpp>
 
 #include <cstddef>
+#include <string_view>
 
 namespace barmap {
 
@@ -14,6 +15,9 @@ namespace barmap {
 /// @throws error errc::copy_unfinished; or as methods_of()
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes);
+
+/// Makes one engine copy, or loads and stores. @throws error as barmap::mapping::use_engine()
+void use_engine(mapping_state& mapping, std::string_view name);
 
 /// The same by loads and stores.
 void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std::size_t offset,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/batch_queue.hpp>
-
-#include "api/batch_queue_state.hpp"
+#include "api/handles.hpp"
+#include "base/c_options.hpp"
 #include "base/config.hpp"
+#include "base/lists.hpp"
 #include "cuda/stream_gpu.hpp"
 #include "system/of_thread.hpp"
 #include "system/process_exit.hpp"
@@ -254,36 +254,9 @@ cuda::address_ranges* memory_known_to_this_thread(CUdevice gpu) {
 
 } // namespace
 
-batch_queue::batch_queue(std::shared_ptr<batch_queue_state> state) noexcept
-    : state_(std::move(state)) {}
-batch_queue::batch_queue(batch_queue const&) noexcept = default;
-batch_queue& batch_queue::operator=(batch_queue const&) noexcept = default;
-batch_queue::~batch_queue() = default;
-
-batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
-                                 std::optional<then> end) {
-    return *state_->submit(pieces, begin, end, batch_queue_state::missing::is_started);
-}
-
-std::optional<batch_ticket> batch_queue::submit_started(std::span<copy_piece const> pieces,
-                                                        std::optional<after> begin,
-                                                        std::optional<then> end) {
-    return state_->submit(pieces, begin, end, batch_queue_state::missing::is_refused);
-}
-
-std::string_view batch_queue::open_queues() {
-    checkpoint::pass const here =
-        state_->device->enter("open the queues of batches", device_state::look::never);
-    return state_->open_queues();
-}
-
-std::uint64_t batch_queue::queue_of(batch_ticket ticket) noexcept {
-    return static_cast<std::uint64_t>(ticket) >> engine::ticket_bits;
-}
-
 std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const> pieces,
-                                                      std::optional<batch_queue::after> begin,
-                                                      std::optional<batch_queue::then> end,
+                                                      std::optional<detail::batch_after> begin,
+                                                      std::optional<detail::batch_then> end,
                                                       missing if_none) {
     checkpoint::pass const here = device->enter("copy a batch", device_state::look::never);
     if (!notices_exit_.test(std::memory_order_relaxed) && !notices_exit_.test_and_set())
@@ -349,41 +322,126 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
     }
 }
 
+} // namespace barmap
+
+using namespace barmap;
+using c::attempt;
+using c::expect;
+
 namespace {
 
-constexpr char ask[] = "ask whether a batch is done";
+// The core takes the caller's list as it is.
+static_assert(sizeof(barmap_copy_piece) == sizeof(copy_piece) &&
+              offsetof(barmap_copy_piece, to) == offsetof(copy_piece, to) &&
+              offsetof(barmap_copy_piece, from) == offsetof(copy_piece, from) &&
+              offsetof(barmap_copy_piece, bytes) == offsetof(copy_piece, bytes) &&
+              sizeof(std::uintptr_t) == 8 && sizeof(std::size_t) == 8);
+
+constexpr char copy_it[] = "copy a batch", ask[] = "ask whether a batch is done";
 
 } // namespace
 
-bool batch_queue::done(batch_ticket ticket) const {
-    checkpoint::pass const here = state_->device->enter(ask, device_state::look::never);
-    return is_done(find_batch(*state_, ticket).poll());
+int barmap_batch_queue_open(barmap_batch_queue* queue) {
+    static constexpr char operation[] = "open the queues of batches";
+    return attempt([&] {
+        batch_queue_state& state = state_of(queue, operation);
+        checkpoint::pass const here = state.device->enter(operation, device_state::look::never);
+        (void)state.open_queues();
+    });
 }
 
-bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const {
-    checkpoint::pass const here = state_->device->enter(ask, device_state::look::never);
-    batch const which = find_batch(*state_, ticket);
-    auto now = which.poll();
-    if (now == engine::state::in_flight)
-        (void)engine::spin(
-            [&] {
-                now = which.poll();
-                return now != engine::state::in_flight;
-            },
-            [] { return false; }, detail::end_of_wait(at_most));
-    return is_done(now);
+char const* barmap_batch_queue_engine(barmap_batch_queue const* queue) {
+    static constexpr char operation[] = "ask which engine copies batches";
+    char const* name = "";
+    (void)attempt([&] {
+        batch_queue_state& state = state_of(queue, operation);
+        checkpoint::pass const here = state.device->enter(operation, device_state::look::never);
+        name = state.get().slot->name().data(); // a literal
+    });
+    return name;
 }
 
-std::string_view batch_queue::engine() const {
-    checkpoint::pass const here =
-        state_->device->enter("ask which engine copies batches", device_state::look::never);
-    return state_->get().slot->name();
+int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
+                              std::size_t count, barmap_batch_options const* or_null,
+                              std::uint64_t* ticket) {
+    bool is_started = true;
+    int const status = attempt([&] {
+        if (ticket)
+            *ticket = 0;
+        batch_queue_state& through = state_of(queue, copy_it);
+        if (!pieces && count > 0)
+            throw error(errc::invalid_argument, copy_it, "", "pass the pieces, not NULL");
+        barmap_batch_options const options =
+            c::known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN | BARMAP_BATCH_STARTED,
+                     "use the options of a batch", "set their size to sizeof(barmap_batch_options)");
+        std::optional<detail::batch_after> begin;
+        if (options.flags & BARMAP_BATCH_AFTER) {
+            begin.emplace().stream = options.after;
+            if (options.at_most_ns != 0)
+                begin->at_most = detail::wait_of_ns(options.at_most_ns);
+        }
+        std::optional<detail::batch_then> end;
+        if (options.flags & BARMAP_BATCH_THEN)
+            end.emplace().stream = options.then;
+        using missing = batch_queue_state::missing;
+        std::optional<batch_ticket> const given = through.submit(
+            std::span(reinterpret_cast<copy_piece const*>(pieces), count), begin, end,
+            options.flags & BARMAP_BATCH_STARTED ? missing::is_refused : missing::is_started);
+        is_started = given.has_value();
+        if (ticket && given)
+            *ticket = static_cast<std::uint64_t>(*given);
+    });
+    if (status == BARMAP_OK && !is_started)
+        return c::refuse(BARMAP_ERROR_NOT_STARTED, copy_it, "no copy engine is at work",
+                         "call barmap_batch_queue_open() in a thread that may wait");
+    return status;
 }
 
-std::vector<engine_report> batch_queue::reports() const {
-    checkpoint::pass const here =
-        state_->device->enter("report the batch engines", device_state::look::never);
-    return known_reports(state_->slots);
+std::uint64_t barmap_batch_queue_of(std::uint64_t ticket) {
+    return ticket >> engine::ticket_bits;
 }
 
-} // namespace barmap
+int barmap_batch_queue_done(barmap_batch_queue const* queue, std::uint64_t ticket, int* done) {
+    return attempt([&] {
+        expect(done, ask, "pass a pointer for the answer, not NULL") = 0;
+        batch_queue_state& state = state_of(queue, ask);
+        checkpoint::pass const here = state.device->enter(ask, device_state::look::never);
+        *done = is_done(find_batch(state, batch_ticket{ticket}).poll()) ? 1 : 0;
+    });
+}
+
+int barmap_batch_queue_wait(barmap_batch_queue const* queue, std::uint64_t ticket,
+                            std::uint64_t nanoseconds, int* done) {
+    return attempt([&] {
+        expect(done, ask, "pass a pointer for the answer, not NULL") = 0;
+        batch_queue_state& state = state_of(queue, ask);
+        checkpoint::pass const here = state.device->enter(ask, device_state::look::never);
+        batch const which = find_batch(state, batch_ticket{ticket});
+        auto now = which.poll();
+        if (now == engine::state::in_flight)
+            (void)engine::spin(
+                [&] {
+                    now = which.poll();
+                    return now != engine::state::in_flight;
+                },
+                [] { return false; }, detail::end_of_wait(detail::wait_of_ns(nanoseconds)));
+        *done = is_done(now) ? 1 : 0;
+    });
+}
+
+int barmap_batch_queue_list_engines(barmap_batch_queue const* queue, barmap_list** out) {
+    static constexpr char operation[] = "report the batch engines";
+    return c::make_list(out, operation, [&] {
+        batch_queue_state& state = state_of(queue, operation);
+        checkpoint::pass const here = state.device->enter(operation, device_state::look::never);
+        return known_reports(state.slots);
+    });
+}
+
+barmap_batch_queue* barmap_batch_queue_retain(barmap_batch_queue* queue) {
+    return c::retain(queue);
+}
+
+void barmap_batch_queue_destroy(barmap_batch_queue* queue) {
+    c::release(queue);
+}

@@ -50,8 +50,8 @@ struct batch_queue_state final : checkpoint::survivor {
     /// See batch_queue::submit() and submit_started(). @return nothing if no engine is at work and none may be started
     /// @throws engine::has_stopped if it has failed and none may be started in its place
     [[nodiscard]] std::optional<batch_ticket> submit(std::span<copy_piece const> pieces,
-                                                     std::optional<batch_queue::after> begin,
-                                                     std::optional<batch_queue::then> end,
+                                                     std::optional<detail::batch_after> begin,
+                                                     std::optional<detail::batch_then> end,
                                                      missing if_none);
 
     /// See batch_queue::open_queues().

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/host_buffer.hpp>
-
-#include "api/host_buffer_state.hpp"
+#include "api/handles.hpp"
 #include "cuda/driver_api.hpp"
 #include "transfer/pinned_host.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/host_buffer.h>
+#include <barmap/report.h>
 
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <string>
 
 namespace barmap {
@@ -45,26 +46,7 @@ std::size_t host_buffer_state::whole_pages(std::size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-host_buffer::host_buffer() noexcept = default;
-host_buffer::host_buffer(host_buffer&&) noexcept = default;
-host_buffer& host_buffer::operator=(host_buffer&&) noexcept = default;
-host_buffer::~host_buffer() = default;
-host_buffer::host_buffer(std::unique_ptr<host_buffer_state> state) noexcept
-    : state_(std::move(state)) {}
-
-std::byte* host_buffer::data() const noexcept {
-    return state_ ? state_->data : nullptr;
-}
-
-std::size_t host_buffer::size() const noexcept {
-    return state_ ? state_->size : 0;
-}
-
-std::uintptr_t host_buffer::gpu_address() const noexcept {
-    return state_ ? state_->gpu_address : 0;
-}
-
-inline namespace BARMAP_INLINE_NAMESPACE {
+namespace {
 
 bool is_pinned(std::span<std::byte const> memory) noexcept try {
     std::string why;
@@ -85,5 +67,37 @@ bool is_pinned(std::span<std::byte const> memory) noexcept try {
     return false;
 }
 
-} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace
 } // namespace barmap
+
+using namespace barmap;
+
+int barmap_is_pinned(void const* data, std::size_t bytes) {
+    os::no_cancellation const uncancelled;
+    return is_pinned({static_cast<std::byte const*>(data), bytes}) ? 1 : 0;
+}
+
+int barmap_host_buffer_create(barmap_device* device, std::size_t bytes, barmap_host_buffer** out) {
+    static constexpr char operation[] = "allocate host memory";
+    return c::make(out, operation, [&] {
+        auto const& state = state_of(device, operation);
+        checkpoint::pass const here = state->enter(operation, device_state::look::always);
+        return std::make_unique<barmap_host_buffer>(state, bytes);
+    });
+}
+
+void* barmap_host_buffer_data(barmap_host_buffer const* buffer) {
+    return buffer->state.data;
+}
+
+std::size_t barmap_host_buffer_size(barmap_host_buffer const* buffer) {
+    return buffer->state.size;
+}
+
+std::uint64_t barmap_host_buffer_gpu_address(barmap_host_buffer const* buffer) {
+    return buffer->state.gpu_address;
+}
+
+void barmap_host_buffer_destroy(barmap_host_buffer* buffer) {
+    c::free_handle(buffer);
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/checkpoint.hpp>
-
 #include "api/pin_state.hpp"
+#include "base/c_boundary.hpp"
+
+#include <barmap/checkpoint.h>
+#include <barmap/waits.hpp>
 
 #include <string>
 
@@ -115,16 +117,11 @@ void mapping_state::restore() {
 
 } // namespace barmap
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-void checkpoint_prepare(std::chrono::nanoseconds at_most) {
-    checkpoint::prepare(at_most);
+int barmap_checkpoint_prepare(std::uint64_t at_most_ns) {
+    return barmap::c::attempt(
+        [&] { barmap::checkpoint::prepare(barmap::detail::wait_of_ns(at_most_ns)); });
 }
 
-void checkpoint_restore() {
-    checkpoint::restore();
+int barmap_checkpoint_restore(void) {
+    return barmap::c::attempt([] { barmap::checkpoint::restore(); });
 }
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/version.hpp>
+#include <barmap/barmap.h>
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-std::string_view version() noexcept {
+char const* barmap_version(void) {
     return BARMAP_VERSION;
 }
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

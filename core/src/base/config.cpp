@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/config.hpp"
 
+#include "base/lists.hpp"
 #include "base/unknown_variables.hpp"
 #include "system/environment.hpp"
 
@@ -172,32 +173,38 @@ void read_again(char const* (*get)(char const* name)) {
     put_in_force(read(get ? get : os::environment));
 }
 
-} // namespace barmap::config
-
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-std::vector<setting_report> settings() {
-    config::snapshot const& known = config::now();
-    return {known.variables.begin(), known.variables.end()};
-}
-
-std::optional<std::string_view> setting(std::string_view name) {
-    config::snapshot const& known = config::now();
-    for (std::size_t i = 0; i < known.variables.size(); ++i)
-        if (setting_report const& each = known.variables[i];
-            each.name == name && each.value != config::table[i].standard)
-            return each.value;
-    return std::nullopt;
-}
-
-void expect_settings() {
-    config::snapshot const& known = config::now();
+void expect_valid() {
+    snapshot const& known = now();
     if (known.refused)
         throw error(errc::invalid_argument,
                     std::string("use ") + known.refused->name + "=" + known.refused_value, "",
                     std::string("allowed are ") + known.refused->allowed);
 }
 
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap
+} // namespace barmap::config
+
+using barmap::c::attempt;
+
+int barmap_settings_check(void) {
+    return attempt([] { barmap::config::expect_valid(); });
+}
+
+int barmap_list_settings(barmap_list** out) {
+    return barmap::c::make_list(out, "list the settings", [] {
+        barmap::config::snapshot const& known = barmap::config::now();
+        return std::vector<barmap::setting_report>(known.variables.begin(), known.variables.end());
+    });
+}
+
+char const* barmap_setting(char const* name) {
+    using namespace barmap::config;
+    char const* found = nullptr;
+    (void)attempt([&] {
+        snapshot const& known = now();
+        for (std::size_t i = 0; name && i < known.variables.size(); ++i)
+            if (barmap::setting_report const& each = known.variables[i];
+                each.name == name && each.value != table[i].standard)
+                found = each.value.c_str(); // of a snapshot, which is kept
+    });
+    return found;
+}

@@ -33,6 +33,9 @@ struct values {
 /// Valid until the process ends. A variable whose value is not allowed has its default.
 [[nodiscard]] values const& current();
 
+/// Checks them. @throws error as barmap::expect_settings()
+void expect_valid();
+
 /// Reads the variables again, for a test that has changed them, by this function instead of the
 /// system's if there is one. Not while other threads use barmap.
 void read_again(char const* (*get)(char const* name) = nullptr);

@@ -2,14 +2,15 @@
 #include "base/log.hpp"
 
 #include "base/config.hpp"
+#include "system/no_cancellation.hpp"
 
 #include <cstdio>
 #include <new>
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
+namespace barmap::log {
+namespace {
 
-log_level log_threshold() noexcept {
+log_level threshold() noexcept {
     try {
         return config::current().log;
     } catch (std::bad_alloc const&) {
@@ -17,11 +18,23 @@ log_level log_threshold() noexcept {
     }
 }
 
-void log_line(log_level level, std::string_view text) noexcept {
-    if (level != log_level::off && log_threshold() >= level)
+} // namespace
+
+void line(log_level level, std::string_view text) noexcept {
+    if (level != log_level::off && threshold() >= level)
         std::fprintf(stderr, "barmap %s: %.*s\n", level == log_level::debug ? "debug" : "info",
                      static_cast<int>(text.size()), text.data());
 }
 
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap
+} // namespace barmap::log
+
+int barmap_log_threshold(void) {
+    barmap::os::no_cancellation const uncancelled;
+    return static_cast<int>(barmap::log::threshold());
+}
+
+void barmap_log_line(int level, char const* text) {
+    barmap::os::no_cancellation const uncancelled;
+    if (text && (level == BARMAP_LOG_INFO || level == BARMAP_LOG_DEBUG))
+        barmap::log::line(static_cast<barmap::log_level>(level), text);
+}

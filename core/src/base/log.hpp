@@ -9,12 +9,15 @@
 /// decision once (backends, copy routines), BARMAP_LOG=debug also each pin. Off by default.
 namespace barmap::log {
 
+/// Prints a line if BARMAP_LOG asks for its level.
+void line(log_level level, std::string_view text) noexcept;
+
 inline void debug(std::string_view text) noexcept {
-    log_line(log_level::debug, text);
+    line(log_level::debug, text);
 }
 
 inline void info(std::string_view text) noexcept {
-    log_line(log_level::info, text);
+    line(log_level::info, text);
 }
 
 } // namespace barmap::log

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/policy.hpp"
 
+#include "base/c_boundary.hpp"
 #include "base/config.hpp"
+#include "base/lists.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>
@@ -66,38 +68,49 @@ bool take(values& to, std::string_view assignments) {
     return true;
 }
 
-} // namespace barmap::policy
+namespace {
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-std::vector<policy_report> policies() {
-    policy::values const& now = config::current().policy;
-    policy::values const standard;
+std::vector<policy_report> reports() {
+    values const& now = config::current().policy;
+    values const standard;
     std::vector<policy_report> result;
-    for (policy::row const& each : policy::table)
+    for (row const& each : table)
         result.push_back({std::string(each.name), now.*each.member, each.least, each.most,
                           std::string(each.unit),
                           now.*each.member == standard.*each.member ? "default" : "BARMAP_POLICY",
                           std::string(each.why)});
-    for (policy::fixed_row const& each : policy::fixed_table)
+    for (fixed_row const& each : fixed_table)
         result.push_back({std::string(each.name), each.value, each.value, each.value,
                           std::string(each.unit), "fixed",
                           std::string(each.why)});
     return result;
 }
 
-std::size_t policy_value(std::string_view name) {
-    policy::values const& now = config::current().policy;
-    for (policy::row const& each : policy::table)
+std::size_t value_of(std::string_view name) {
+    values const& now = config::current().policy;
+    for (row const& each : table)
         if (each.name == name)
             return now.*each.member;
-    for (policy::fixed_row const& each : policy::fixed_table)
+    for (fixed_row const& each : fixed_table)
         if (each.name == name)
             return each.value;
     throw error(errc::invalid_argument, "read the policy " + std::string(name), "",
                 "give a name that `barmap info --verbose` prints");
 }
 
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap
+} // namespace
+
+} // namespace barmap::policy
+
+int barmap_list_policies(barmap_list** out) {
+    return barmap::c::make_list(out, "list the policies", [] { return barmap::policy::reports(); });
+}
+
+int barmap_policy_value(char const* name, std::size_t* value) {
+    static constexpr char operation[] = "read a policy";
+    return barmap::c::attempt([&] {
+        using barmap::c::expect;
+        expect(value, operation, "pass a pointer for the value, not NULL") = 0;
+        *value = barmap::policy::value_of(&expect(name, operation, "pass a name, not NULL"));
+    });
+}

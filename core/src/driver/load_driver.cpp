@@ -20,7 +20,7 @@ loaded_driver load() {
     loaded_driver result;
     result.table.simulated = config::current().simulate;
     try {
-        expect_settings(); // BARMAP_SIM misspelt is no reason to use the real GPU
+        config::expect_valid(); // BARMAP_SIM misspelt is no reason to use the real GPU
     } catch (error const& refusal) {
         result.problem = refusal.what();
         result.refused = refusal;

@@ -12,8 +12,8 @@ namespace {
 
 std::string list_of_backends() {
     std::string names;
-    for (std::string const& name : backend_names())
-        names += (names.empty() ? "" : ", ") + name;
+    for (backend::registration const& each : backend::registry())
+        names.append(names.empty() ? "" : ", ").append(each.name);
     return names;
 }
 
@@ -50,7 +50,7 @@ std::string_view forced_engine() {
 
 device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     std::lock_guard const until_all_is_there(names_lock_);
-    expect_settings();
+    config::expect_valid();
     (void)copy::routine_forced_by_environment(); // which may be a name that there is not
     std::string_view const engine_wanted = forced_engine();
     for (backend::registration const& entry : backend::registry())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "map/backend.hpp"
 
+#include <barmap/list.h>
+
 #include <array>
 
 namespace barmap::backend {
@@ -39,67 +41,7 @@ std::unique_ptr<pinned> backend::allocate(std::size_t) {
 
 } // namespace barmap::backend
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-std::vector<std::string> backend_names() {
-    std::vector<std::string> names;
-    for (backend::registration const& entry : backend::registry())
-        names.emplace_back(entry.name);
-    return names;
+char const* barmap_backend_name(std::size_t index) {
+    auto const all = barmap::backend::registry();
+    return index < all.size() ? all[index].name.data() : nullptr; // a literal
 }
-
-std::string_view to_string(backend_state state) noexcept {
-    switch (state) {
-    case backend_state::usable:
-        return "usable";
-    case backend_state::absent:
-        return "absent";
-    case backend_state::broken:
-        return "broken";
-    }
-    return "unknown";
-}
-
-std::string_view to_string(cache_kind kind) noexcept {
-    switch (kind) {
-    case cache_kind::write_combining:
-        return "write-combining";
-    case cache_kind::cached:
-        return "cached";
-    case cache_kind::uncached:
-        return "uncached";
-    }
-    return "unknown";
-}
-
-std::string_view to_string(memory_kind kind) noexcept {
-    switch (kind) {
-    case memory_kind::device:
-        return "cudaMalloc memory";
-    case memory_kind::virtual_exportable:
-        return "VMM memory with a POSIX-fd handle type";
-    case memory_kind::virtual_opaque:
-        return "VMM memory without an exportable handle type";
-    case memory_kind::pool:
-        return "cudaMallocAsync memory of a pool without handle types";
-    case memory_kind::pool_exportable:
-        return "cudaMallocAsync memory of a pool with POSIX-fd handles";
-    case memory_kind::graph:
-        return "memory of a CUDA graph's node";
-    case memory_kind::allocated:
-        return "memory that barmap allocated";
-    case memory_kind::imported:
-        return "memory imported into CUDA from another process or API";
-    case memory_kind::managed:
-        return "managed memory";
-    case memory_kind::host:
-        return "host memory";
-    case memory_kind::unknown:
-        return "an address that CUDA does not know";
-    }
-    return "unknown";
-}
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

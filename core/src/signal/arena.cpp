@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/arena.hpp>
-
 #include "signal/arena_state.hpp"
 
 #include "base/checkpoint.hpp"
+#include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/signal_words.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -119,26 +119,6 @@ arena_state::arena_state(pin shared, os::fd host_memory, std::vector<std::size_t
     host_block.data = host.data();
 }
 
-arena::arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
-             std::string_view backend)
-    : state_(std::make_shared<arena_state>(of, gpu_bytes, host_bytes, backend)) {}
-arena::arena(std::shared_ptr<arena_state> state) noexcept : state_(std::move(state)) {}
-arena::arena(arena const&) noexcept = default;
-arena& arena::operator=(arena const&) noexcept = default;
-arena::~arena() = default;
-
-cache_kind arena::kind() const noexcept {
-    return state_->map.kind();
-}
-
-device const& arena::gpu() const noexcept {
-    return *state_->gpu;
-}
-
-bool arena::opened() const noexcept {
-    return !state_->gpu;
-}
-
 namespace {
 
 /// Where the next part of an opened arena lies, if all of it is the arena's and no other part's.
@@ -175,66 +155,135 @@ std::size_t take(arena_state& from, arena_block& block, std::size_t bytes, char 
     return *found;
 }
 
-/// @return 0 of an opened arena
-std::uintptr_t gpu_address(arena_block const& block, std::size_t at) {
-    return block.gpu_address == 0 ? 0 : block.gpu_address + at;
+} // namespace
+
+namespace {
+
+constexpr char wait_it[] = "have a stream wait for a word", write_it[] = "have a stream store a word";
+
+/// @return the result of work for a stream of this GPU @throws error
+template <class Entry, class... Arguments>
+void on_stream(barmap_arena_part const* part, Entry entry, char const* what, void* stream,
+               Arguments... arguments) {
+    char const* const advice = "the driver does not let streams wait for 64-bit words and store "
+                               "them: use a kernel (barmap/gpu/counter.cuh)";
+    arena_state const& memory = *c::expect(part, what, "take a part of an arena first").owner;
+    if (!memory.gpu)
+        throw error(errc::unsupported_operation, what, "",
+                    "call it in the process that made the counter");
+    checkpoint::pass const here(what);
+    if (!entry)
+        throw error(errc::unsupported_operation, what, "", advice);
+    auto const scope = cuda::context_scope::on_device(cuda::device_with(memory.gpu->ordinal()));
+    CUresult const result =
+        entry(static_cast<CUstream>(stream), part->block().gpu_address + part->at, arguments...);
+    if (result == cuda::error_not_supported)
+        throw error(errc::unsupported_operation, what, "", advice);
+    cuda::check(result, what, "give a stream of this GPU that still exists");
 }
 
 } // namespace
+} // namespace barmap
 
-arena::part arena::take_gpu(std::size_t bytes) const {
-    std::size_t const at = take(*state_, state_->gpu_block, bytes, "GPU");
-    part result;
-    result.owner_ = state_;
-    result.data_ = state_->gpu_block.data + at;
-    result.size_ = bytes;
-    result.gpu_address_ = barmap::gpu_address(state_->gpu_block, at);
-    result.plan_ = state_->map.window().plan;
-    return result;
-}
+using namespace barmap;
+using c::attempt;
+using c::make;
 
-arena::part arena::take_host(std::size_t bytes) const {
-    std::size_t const at = take(*state_, state_->host_block, bytes, "host");
-    part result;
-    result.owner_ = state_;
-    result.data_ = state_->host_block.data + at;
-    result.size_ = bytes;
-    result.gpu_address_ = barmap::gpu_address(state_->host_block, at);
-    return result;
-}
+barmap_arena_part::barmap_arena_part(std::shared_ptr<arena_state> of, int which, std::size_t bytes)
+    : owner(std::move(of)), is_of_gpu(which == BARMAP_OF_GPU), size(bytes),
+      at(take(*owner, block(), bytes, is_of_gpu ? "GPU" : "host")) {}
 
-arena::part::part() noexcept = default;
-arena::part::part(part&& other) noexcept
-    : owner_(std::move(other.owner_)), data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)), gpu_address_(std::exchange(other.gpu_address_, 0)),
-      plan_(std::exchange(other.plan_, nullptr)) {}
-arena::part& arena::part::operator=(part&& other) noexcept {
-    std::swap(owner_, other.owner_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(gpu_address_, other.gpu_address_);
-    std::swap(plan_, other.plan_);
-    return *this;
-}
-
-arena::part::~part() {
-    if (!owner_ || !is_of_this_process()) // in a child, the lock may be held for ever
+barmap_arena_part::~barmap_arena_part() {
+    if (!is_own()) // in a child, the lock may be held for ever
         return;
-    arena_block& block = plan_ ? owner_->gpu_block : owner_->host_block;
-    std::lock_guard const hold(owner_->lock);
+    std::lock_guard const hold(owner->lock);
     try {
-        block.free.give_back(static_cast<std::size_t>(data_ - block.data), whole(size_));
+        block().free.give_back(at, whole(size));
     } catch (std::bad_alloc const&) {
         // It is free again when the arena is.
     }
 }
 
-bool arena::part::is_of_this_process() const noexcept {
-    return owner_ && os::is_this_process(owner_->owner);
+int barmap_arena_create(barmap_device* device, std::size_t gpu_bytes, std::size_t host_bytes,
+                        char const* backend, barmap_arena** out) {
+    static constexpr char operation[] = "make an arena";
+    return make(out, operation, [&] {
+        barmap::device const of(
+            barmap_device_retain(&c::expect(device, operation, "create a device first")));
+        return std::make_unique<barmap_arena>(
+            std::make_shared<arena_state>(of, gpu_bytes, host_bytes, backend ? backend : ""));
+    });
 }
 
-barmap::window arena::part::window() const noexcept {
-    return plan_ ? barmap::window{data_, size_, plan_} : barmap::window{};
+barmap_arena* barmap_arena_retain(barmap_arena* arena) {
+    return c::retain(arena);
 }
 
-} // namespace barmap
+void barmap_arena_destroy(barmap_arena* arena) {
+    c::release(arena);
+}
+
+barmap_device* barmap_arena_device(barmap_arena const* arena) {
+    return arena->state->gpu ? arena->state->gpu->c_handle() : nullptr;
+}
+
+int barmap_arena_kind(barmap_arena const* arena) {
+    return static_cast<int>(arena->state->map.kind());
+}
+
+int barmap_arena_take(barmap_arena* arena, int block, std::size_t bytes, barmap_arena_part** out) {
+    static constexpr char operation[] = "take a part of an arena";
+    return make(out, operation, [&] {
+        auto const& state = c::expect(arena, operation, "make an arena first").state;
+        if (block != BARMAP_OF_GPU && block != BARMAP_OF_HOST)
+            throw error(errc::invalid_argument, operation, "",
+                        "give a value of enum barmap_arena_block");
+        return std::make_unique<barmap_arena_part>(state, block, bytes);
+    });
+}
+
+void barmap_arena_part_place(barmap_arena_part const* part, barmap_part_place* place) {
+    arena_block const& block = part->block();
+    *place = {block.data + part->at, part->size,
+              block.gpu_address == 0 ? 0 : block.gpu_address + part->at,
+              part->is_of_gpu ? part->owner->map.window().plan : nullptr};
+}
+
+int barmap_arena_part_is_own(barmap_arena_part const* part) {
+    return part->is_own() ? 1 : 0;
+}
+
+int barmap_arena_part_publish(barmap_arena_part const* part, std::size_t index,
+                              std::uint64_t value) {
+    return attempt([&] {
+        checkpoint::pass const here("store a word of GPU memory");
+        auto* const word = reinterpret_cast<gpu::word*>(part->block().data + part->at) + index;
+        detail::order_loads_before_stores();
+        if (!part->is_of_gpu || part->owner->map.kind() == cache_kind::cached) {
+            gpu::store_release(word, value);
+            return;
+        }
+        flush_stores();
+        window const whole = part->owner->map.window();
+        post(window{reinterpret_cast<std::byte*>(word), sizeof value, whole.plan}, value);
+        flush_stores();
+    });
+}
+
+int barmap_arena_part_stream_wait(barmap_arena_part const* part, void* stream,
+                                  std::uint64_t at_least) {
+    return attempt([&] {
+        on_stream(part, cuda::api().stream_wait_value64, wait_it, stream, at_least,
+                  cuda::wait_value_geq);
+    });
+}
+
+int barmap_arena_part_stream_write(barmap_arena_part const* part, void* stream,
+                                   std::uint64_t value) {
+    return attempt(
+        [&] { on_stream(part, cuda::api().stream_write_value64, write_it, stream, value, 0); });
+}
+
+void barmap_arena_part_destroy(barmap_arena_part* part) {
+    c::free_handle(part);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/c_boundary.hpp"
 #include "cuda/host_registration.hpp"
 #include "system/fd.hpp"
 #include "system/process.hpp"
@@ -14,9 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace barmap {
@@ -68,3 +71,24 @@ struct arena_state {
 };
 
 } // namespace barmap
+
+struct barmap_arena : barmap::c::shared_handle {
+    explicit barmap_arena(std::shared_ptr<barmap::arena_state> of) : state(std::move(of)) {}
+    std::shared_ptr<barmap::arena_state> const state;
+};
+
+struct barmap_arena_part {
+    barmap_arena_part(std::shared_ptr<barmap::arena_state> of, int block, std::size_t bytes);
+    barmap_arena_part(barmap_arena_part const&) = delete;
+    barmap_arena_part& operator=(barmap_arena_part const&) = delete;
+    ~barmap_arena_part();
+
+    [[nodiscard]] bool is_own() const noexcept { return barmap::os::is_this_process(owner->owner); }
+    [[nodiscard]] barmap::arena_block& block() const noexcept {
+        return is_of_gpu ? owner->gpu_block : owner->host_block;
+    }
+
+    std::shared_ptr<barmap::arena_state> const owner;
+    bool const is_of_gpu;
+    std::size_t const size, at; ///< bytes, as requested; and where it begins in its block
+};

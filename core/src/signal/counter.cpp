@@ -1,98 +1,124 @@
 // SPDX-License-Identifier: MIT
+#include <barmap/counter.h>
+
+#include "signal/made_signal.hpp"
+
 #include <barmap/counter.hpp>
+#include <barmap/waits.hpp>
 
-#include "base/checkpoint.hpp"
-#include "cuda/context_scope.hpp"
-#include "cuda/driver_api.hpp"
-#include "signal/words.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 
-#include <barmap/error.hpp>
+struct barmap_counter_to_gpu {
+    barmap::counter_to_gpu counter;
+};
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
+struct barmap_counter_to_cpu {
+    barmap::counter_to_cpu counter;
+};
+
 namespace {
 
-CUstream as_stream(void* stream) {
-    return static_cast<CUstream>(stream);
+using namespace barmap;
+using c::expect;
+using c::free_handle;
+using detail::wait_of_ns;
+using signal::share;
+
+// Kernels take C's structures as those of <barmap/gpu>.
+using c_counter = barmap_counter_to_cpu_handle;
+using cxx_counter = gpu::counter_to_cpu;
+static_assert(sizeof(c_counter) == sizeof(cxx_counter) &&
+              offsetof(c_counter, value) == offsetof(cxx_counter, value) &&
+              offsetof(c_counter, arrived) == offsetof(cxx_counter, arrived) &&
+              offsetof(c_counter, first) == offsetof(cxx_counter, first));
+static_assert(sizeof(barmap_counter_to_gpu_handle) == sizeof(gpu::counter_to_gpu));
+
+template <class Counter, class Handle>
+int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle, Counter** out) noexcept {
+    static constexpr char operation[] = "make a counter";
+    return signal::made(out, handle, operation, &Counter::counter, [&] {
+        arena const from(barmap_arena_retain(&expect(memory, operation, "make an arena first")));
+        return std::unique_ptr<Counter>(new Counter{decltype(Counter::counter)(from, first)});
+    });
 }
 
-/// @return the result of work for a stream of this GPU @throws error
-template <class Entry, class... Arguments>
-void on_stream(arena const& memory, Entry entry, char const* what, Arguments... arguments) {
-    char const* const advice = "the driver does not let streams wait for 64-bit words and store "
-                               "them: use a kernel (barmap/gpu/counter.cuh)";
-    if (memory.opened())
-        throw error(errc::unsupported_operation, what, "",
-                    "call it in the process that made the counter");
-    checkpoint::pass const here(what);
-    if (!entry)
-        throw error(errc::unsupported_operation, what, "", advice);
-    auto const scope = cuda::context_scope::on_device(cuda::device_with(memory.gpu().ordinal()));
-    CUresult const result = entry(arguments...);
-    if (result == cuda::error_not_supported)
-        throw error(errc::unsupported_operation, what, "", advice);
-    cuda::check(result, what, "give a stream of this GPU that still exists");
+template <class Counter>
+int open_counter(int descriptor, Counter** out) noexcept {
+    return c::make(out, "open shared memory", [&] {
+        return std::unique_ptr<Counter>(
+            new Counter{decltype(Counter::counter)::open_shared(descriptor)});
+    });
 }
 
-void write_on(arena const& memory, void* stream, std::uintptr_t word, std::uint64_t value) {
-    on_stream(memory, cuda::api().stream_write_value64, "have a stream store a word",
-              as_stream(stream), word, value, 0);
-}
-
-void wait_on(arena const& memory, void* stream, std::uintptr_t word, std::uint64_t at_least) {
-    on_stream(memory, cuda::api().stream_wait_value64, "have a stream wait for a word",
-              as_stream(stream), word, at_least, cuda::wait_value_geq);
+/// Tells a stream to do something with what is not NULL.
+template <class Handle, class Tell>
+int tell_stream(Handle const* handle, char const* operation, Tell tell) noexcept {
+    return c::attempt([&] { tell(expect(handle, operation, "create one first, not NULL")); });
 }
 
 } // namespace
 
-counter_to_gpu::counter_to_gpu(arena const& memory, std::uint64_t first)
-    : memory_(memory), word_(memory, 1), value_(first) {
-    if (memory.opened())
-        value_ = gpu::load_acquire(word_.word(0));
-    else
-        word_.publish(0, first);
-}
-counter_to_gpu::counter_to_gpu(detail::opened_signal const& shared)
-    : counter_to_gpu(shared.memory) {}
-counter_to_gpu::~counter_to_gpu() = default;
-
-int counter_to_gpu::share() const {
-    return detail::shared_signal{detail::signal_kind::counter_to_gpu}.share({&word_.part()});
-}
-gpu::counter_to_gpu counter_to_gpu::handle() const noexcept {
-    return {word_at(word_.gpu_address())};
-}
-gpu::counter_to_gpu counter_to_gpu::handle_for_thread() const noexcept {
-    return {word_.word(0)};
-}
-void counter_to_gpu::wait(void* stream, std::uint64_t at_least) const {
-    wait_on(memory_, stream, word_.gpu_address(), at_least);
+int barmap_counter_to_gpu_create(barmap_arena* arena, std::uint64_t first,
+                                 barmap_counter_to_gpu_handle* handle, barmap_counter_to_gpu** out) {
+    return make_counter(arena, first, handle, out);
 }
 
-counter_to_cpu::counter_to_cpu(arena const& memory, std::uint64_t first)
-    : memory_(memory), word_(memory.take_host(sizeof(gpu::word))), arrived_(memory, 1),
-      first_(first) {
-    if (!memory.opened())
-        gpu::store_release(first_word(word_), first);
-}
-counter_to_cpu::counter_to_cpu(detail::opened_signal const& shared)
-    : counter_to_cpu(shared.memory, shared.is.first) {}
-counter_to_cpu::~counter_to_cpu() = default;
-
-int counter_to_cpu::share() const {
-    return detail::shared_signal{.kind = detail::signal_kind::counter_to_cpu, .first = first_}.share(
-        {&word_, &arrived_.part()});
-}
-gpu::counter_to_cpu counter_to_cpu::handle() const noexcept {
-    return {word_at(word_.gpu_address()), word_at(arrived_.gpu_address()), first_};
-}
-gpu::counter_to_cpu counter_to_cpu::handle_for_thread() const noexcept {
-    return {first_word(word_), arrived_.word(0), first_};
-}
-void counter_to_cpu::record(void* stream, std::uint64_t value) const {
-    write_on(memory_, stream, word_.gpu_address(), value);
+int barmap_counter_to_gpu_share(barmap_counter_to_gpu const* counter, int* descriptor) {
+    return share(counter, &barmap_counter_to_gpu::counter, descriptor);
 }
 
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap
+int barmap_counter_to_gpu_open_shared(int descriptor, barmap_counter_to_gpu** out) {
+    return open_counter(descriptor, out);
+}
+
+void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter) {
+    free_handle(counter);
+}
+
+void barmap_counter_to_gpu_advance(barmap_counter_to_gpu* counter, std::uint64_t to) {
+    counter->counter.advance(to);
+}
+
+std::uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter) {
+    return counter->counter.value();
+}
+
+int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void* stream,
+                                      std::uint64_t at_least) {
+    return tell_stream(counter, "have a stream wait for a counter",
+                       [&](auto const& it) { it.counter.wait(stream, at_least); });
+}
+
+int barmap_counter_to_cpu_create(barmap_arena* arena, std::uint64_t first,
+                                 barmap_counter_to_cpu_handle* handle, barmap_counter_to_cpu** out) {
+    return make_counter(arena, first, handle, out);
+}
+
+int barmap_counter_to_cpu_share(barmap_counter_to_cpu const* counter, int* descriptor) {
+    return share(counter, &barmap_counter_to_cpu::counter, descriptor);
+}
+
+int barmap_counter_to_cpu_open_shared(int descriptor, barmap_counter_to_cpu** out) {
+    return open_counter(descriptor, out);
+}
+
+void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter) {
+    free_handle(counter);
+}
+
+std::uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter) {
+    return counter->counter.value();
+}
+
+int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, std::uint64_t at_least,
+                               std::uint64_t nanoseconds) {
+    return counter->counter.wait_for(at_least, wait_of_ns(nanoseconds));
+}
+
+int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream,
+                                 std::uint64_t value) {
+    return tell_stream(counter, "have a stream set a counter",
+                       [&](auto const& it) { it.counter.record(stream, value); });
+}

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/log.hpp>
 
+#include "base/c_boundary.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/host_registration.hpp"
 #include "signal/log_slot.hpp"
-#include "signal/words.hpp"
 #include "system/fd.hpp"
 #include "system/region.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/log.h>
+#include <barmap/waits.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,7 +64,7 @@ struct log_state {
     explicit log_state(int descriptor);
 
     [[nodiscard]] gpu::log_ring at(std::uintptr_t records, gpu::word* next_number) const noexcept {
-        return {word_at(records), next_number, slots - 1, shift()};
+        return {detail::word_at(records), next_number, slots - 1, shift()};
     }
     /// Finds the next record to be read. @return whether there is one
     [[nodiscard]] bool find_next(log_record& to) noexcept;
@@ -250,56 +252,111 @@ bool log_state::find_next(log_record& to) noexcept {
     return false;
 }
 
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-log_ring::log_ring(arena const& memory, std::size_t slots, std::uint64_t first)
-    : state_(std::make_unique<log_state>(memory, slots, first)) {}
-log_ring::log_ring(device const& gpu, std::size_t slots)
-    : log_ring(arena(gpu, arena::alignment, 0), slots) {}
-log_ring::log_ring(std::unique_ptr<log_state> state) noexcept : state_(std::move(state)) {}
-log_ring::~log_ring() = default;
-
-int log_ring::share() const {
-    return os::duplicate(state_->file.get()).release();
-}
-
-log_ring log_ring::open_shared(int descriptor) {
-    return log_ring(std::make_unique<log_state>(descriptor));
-}
-
-gpu::log_ring log_ring::handle() const noexcept {
-    if (!state_->next_number)
-        return state_->at(0, nullptr);
-    return state_->at(state_->gpu_address + sizeof(log_header),
-                      word_at(state_->next_number->gpu_address()));
-}
-
-gpu::log_ring log_ring::handle_for_thread() const noexcept {
-    if (!state_->next_number)
-        return state_->at(0, nullptr);
-    return state_->at(reinterpret_cast<std::uintptr_t>(state_->host.data()) + sizeof(log_header),
-                      state_->next_number->word(0));
-}
-
-std::size_t log_ring::read(std::span<log_record> records) noexcept {
-    std::size_t count = 0;
-    for (; count != records.size() && state_->find_next(records[count]); ++count)
-        state_->pass_next();
-    return count;
-}
-
-bool log_ring::wait_for(std::chrono::nanoseconds at_most) noexcept {
-    log_record next;
-    return detail::look_until([&] { return state_->find_next(next); }, at_most);
-}
-
-std::uint64_t log_ring::lost() const noexcept {
-    return state_->lost;
-}
-
-std::size_t log_ring::slots() const noexcept {
-    return state_->slots;
-}
-
-} // namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap
+
+using namespace barmap;
+using c::attempt;
+using c::expect;
+
+struct barmap_log : log_state {
+    using log_state::log_state;
+};
+
+namespace {
+
+// C's structures are those of C++.
+using c_record = barmap_log_record;
+using c_handle = barmap_log_handle;
+using record = barmap::log_record;
+using handle_type = barmap::gpu::log_ring;
+static_assert(sizeof(c_record) == sizeof(record) &&
+              offsetof(c_record, time) == offsetof(record, time) &&
+              offsetof(c_record, number) == offsetof(record, number) &&
+              offsetof(c_record, id) == offsetof(record, id) &&
+              offsetof(c_record, a) == offsetof(record, a) &&
+              offsetof(c_record, b) == offsetof(record, b) &&
+              offsetof(c_record, c) == offsetof(record, c));
+static_assert(sizeof(c_handle) == sizeof(handle_type) &&
+              offsetof(c_handle, records) == offsetof(handle_type, records) &&
+              offsetof(c_handle, next) == offsetof(handle_type, next) &&
+              offsetof(c_handle, mask) == offsetof(handle_type, mask) &&
+              offsetof(c_handle, shift) == offsetof(handle_type, shift));
+
+gpu::log_ring handle_of(barmap_log const& log, bool for_thread) noexcept {
+    if (!log.next_number)
+        return log.at(0, nullptr);
+    if (for_thread)
+        return log.at(reinterpret_cast<std::uintptr_t>(log.host.data()) + sizeof(log_header),
+                      log.next_number->word(0));
+    return log.at(log.gpu_address + sizeof(log_header),
+                  detail::word_at(log.next_number->gpu_address()));
+}
+
+/// Makes a log, and fills in what kernels take of it.
+template <class Memory>
+int make_log(std::size_t slots, std::uint64_t first, barmap_log_handle* handle, barmap_log** out,
+             char const* operation, Memory memory) noexcept {
+    int const result = c::make(
+        out, operation, [&] { return std::make_unique<barmap_log>(memory(), slots, first); });
+    if (result == BARMAP_OK && handle)
+        *handle = std::bit_cast<barmap_log_handle>(handle_of(**out, false));
+    return result;
+}
+
+constexpr char make_it[] = "make a log";
+
+} // namespace
+
+int barmap_log_create(barmap_device* device, std::size_t slots, barmap_log_handle* handle,
+                      barmap_log** out) {
+    return make_log(slots, 0, handle, out, make_it, [&] {
+        barmap_device* const of = &expect(device, make_it, "open a device first, not NULL");
+        return arena(barmap::device(barmap_device_retain(of)), arena::alignment, 0);
+    });
+}
+
+int barmap_log_create_in(barmap_arena* memory, std::size_t slots, std::uint64_t first,
+                         barmap_log_handle* handle, barmap_log** out) {
+    return make_log(slots, first, handle, out, make_it, [&] {
+        return arena(
+            barmap_arena_retain(&expect(memory, make_it, "make an arena first, not NULL")));
+    });
+}
+
+void barmap_log_get_handle(barmap_log const* log, int for_thread, barmap_log_handle* handle) {
+    *handle = std::bit_cast<barmap_log_handle>(handle_of(*log, for_thread != 0));
+}
+
+int barmap_log_share(barmap_log const* log, int* descriptor) {
+    static constexpr char operation[] = "share a log with another process";
+    return attempt([&] {
+        expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
+        *descriptor =
+            os::duplicate(expect(log, operation, "create one first, not NULL").file.get()).release();
+    });
+}
+
+int barmap_log_open_shared(int descriptor, barmap_log** out) {
+    return c::make(out, "open a log", [&] { return std::make_unique<barmap_log>(descriptor); });
+}
+
+void barmap_log_destroy(barmap_log* log) {
+    c::free_handle(log);
+}
+
+std::size_t barmap_log_read(barmap_log* log, barmap_log_record* records, std::size_t count) {
+    auto* const to = reinterpret_cast<log_record*>(records);
+    std::size_t read = 0;
+    for (; read != count && log->find_next(to[read]); ++read)
+        log->pass_next();
+    return read;
+}
+
+int barmap_log_wait(barmap_log* log, std::uint64_t nanoseconds) {
+    log_record next;
+    return detail::look_until([&] { return log->find_next(next); }, detail::wait_of_ns(nanoseconds));
+}
+
+std::uint64_t barmap_log_lost(barmap_log const* log) {
+    return log->lost;
+}

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/shared_signal.hpp>
-
 #include "signal/arena_state.hpp"
 #include "system/parcel.hpp"
 
@@ -16,8 +14,6 @@
 #include <vector>
 
 namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-namespace detail {
 namespace {
 
 constexpr char open_it[] = "open shared memory";
@@ -45,10 +41,6 @@ struct kind_traits {
 constexpr std::array kinds{
     kind_traits{"ring_to_gpu", 2, 1, true}, kind_traits{"ring_to_cpu", 1, 2, true},
     kind_traits{"counter_to_gpu", 1, 0, false}, kind_traits{"counter_to_cpu", 1, 1, false}};
-
-kind_traits const& traits_of(signal_kind kind) {
-    return kinds[static_cast<std::size_t>(kind) - 1];
-}
 
 [[noreturn]] void refuse(std::string advice) {
     throw error(errc::invalid_argument, open_it, "", std::move(advice));
@@ -79,38 +71,53 @@ packed_signal unpack(std::span<std::byte const> bytes) {
     if (bytes.size() != sizeof result || result.kind == 0 || result.kind > kinds.size())
         refuse();
     kind_traits const& traits = kinds[result.kind - 1];
-    bool const has_first = result.kind == static_cast<std::uint32_t>(signal_kind::counter_to_cpu);
+    bool const has_first = result.kind == BARMAP_COUNTER_TO_CPU;
     if ((!traits.is_ring && (result.message_bytes | result.slots) != 0) ||
         (!has_first && result.first != 0))
         refuse();
     return result;
 }
 
-} // namespace
+kind_traits const& traits_of(std::uint64_t kind, char const* operation) {
+    if (kind == 0 || kind > kinds.size())
+        throw error(errc::invalid_argument, operation, "",
+                    "give a value of enum barmap_signal_kind");
+    return kinds[kind - 1];
+}
 
-int shared_signal::share(std::initializer_list<arena::part const*> parts) const {
-    arena_state const& memory = *(*parts.begin())->owner_;
+int share(barmap_signal const& what, std::span<barmap_arena_part const* const> parts) {
+    constexpr char operation[] = "share a ring or a counter with another process";
+    kind_traits const& traits = traits_of(what.kind, operation);
+    auto const refuse_parts = [&] {
+        throw error(errc::invalid_argument, operation, "",
+                    "give all of its parts, which are of one arena");
+    };
     packed_signal packed{
-        magic, version, static_cast<std::uint32_t>(kind), message_bytes, slots, first, {}, {}};
+        magic, version, static_cast<std::uint32_t>(what.kind), what.message_bytes, what.slots,
+        what.first, {}, {}};
+    std::size_t of_gpu = 0, of_host = 0;
+    for (barmap_arena_part const* const each : parts) {
+        if (!each || each->owner != parts.front()->owner ||
+            (each->is_of_gpu ? of_gpu : of_host) == most_parts)
+            refuse_parts();
+        (each->is_of_gpu ? packed.gpu_parts[of_gpu++] : packed.host_parts[of_host++]) = each->at;
+    }
+    if (of_gpu != traits.gpu_parts || of_host != traits.host_parts)
+        refuse_parts();
+    arena_state const& memory = *parts.front()->owner;
     std::vector<os::fd> files;
     files.push_back(os::fd(memory.memory.share())); // not lost if there is no memory for the list
-    auto to_gpu = packed.gpu_parts.begin(), to_host = packed.host_parts.begin();
-    for (arena::part const* const each : parts) {
-        if (each->plan_)
-            *to_gpu++ = static_cast<std::uint64_t>(each->data_ - memory.gpu_block.data);
-        else
-            *to_host++ = static_cast<std::uint64_t>(each->data_ - memory.host_block.data);
-    }
-    if (traits_of(kind).host_parts != 0)
+    if (traits.host_parts != 0)
         files.push_back(os::duplicate(memory.host_file.get()));
     return os::parcel::pack(std::as_bytes(std::span(&packed, 1)), files).release();
 }
 
-opened_signal opened_signal::open(int descriptor, signal_kind wanted) {
+std::unique_ptr<barmap_arena> open_signal(int descriptor, int kind, barmap_signal& what) {
+    (void)traits_of(static_cast<std::uint64_t>(kind), open_it);
     os::parcel content = os::parcel::look_into(descriptor);
     packed_signal const packed = unpack(content.bytes);
     kind_traits const& traits = kinds[packed.kind - 1];
-    if (packed.kind != static_cast<std::uint32_t>(wanted))
+    if (packed.kind != static_cast<std::uint32_t>(kind))
         refuse("it is a " + std::string(traits.name) + ": open it as one");
     bool const has_host_memory = traits.host_parts != 0;
     if (content.files.size() != (has_host_memory ? 2u : 1u))
@@ -119,19 +126,30 @@ opened_signal opened_signal::open(int descriptor, signal_kind wanted) {
         open_shared(content.files[0].get()),
         has_host_memory ? std::move(content.files[1]) : os::fd(),
         places(packed.gpu_parts, traits.gpu_parts), places(packed.host_parts, traits.host_parts));
-    return {{wanted, packed.message_bytes, packed.slots, packed.first}, arena(std::move(memory))};
+    what = {packed.kind, packed.message_bytes, packed.slots, packed.first};
+    return std::make_unique<barmap_arena>(std::move(memory));
 }
 
-opened_signal opened_signal::open_ring(int descriptor, signal_kind wanted,
-                                       std::uint64_t message_bytes) {
-    opened_signal result = open(descriptor, wanted);
-    if (result.is.message_bytes != message_bytes)
-        refuse("its messages have " + std::to_string(result.is.message_bytes) +
-               " bytes, and those of this type " + std::to_string(message_bytes) +
-               ": use the same type in both processes");
-    return result;
-}
-
-} // namespace detail
-} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace
 } // namespace barmap
+
+using namespace barmap;
+
+int barmap_signal_share(barmap_signal const* what, barmap_arena_part const* const* parts,
+                        std::size_t count, int* descriptor) {
+    static constexpr char operation[] = "share a ring or a counter with another process";
+    return c::attempt([&] {
+        c::expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
+        barmap_signal const& is = c::expect(what, operation, "say what it is, not NULL");
+        (void)c::expect(parts, operation, "give its parts, not NULL");
+        *descriptor = share(is, {parts, count});
+    });
+}
+
+int barmap_signal_open_shared(int descriptor, int kind, barmap_signal* what, barmap_arena** out) {
+    return c::make(out, open_it, [&] {
+        barmap_signal& is = c::expect(what, open_it, "pass a pointer for what it is, not NULL");
+        is = {};
+        return open_signal(descriptor, kind, is);
+    });
+}

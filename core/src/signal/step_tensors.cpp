@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/step_tensors.hpp>
 
+#include "base/c_boundary.hpp"
 #include "base/checkpoint.hpp"
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
@@ -9,13 +10,16 @@
 #include "signal/step_kernels.ptx.hpp"
 #include "system/process.hpp"
 
+#include <barmap/byte_ring.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
 #include <barmap/gpu/step.cuh>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace barmap {
 
@@ -165,61 +169,121 @@ struct step_state {
     CUcontext context = nullptr; ///< of the kernel
     std::unique_ptr<step_kernel> kernel;
     os::process_id const owner = os::this_process();
-    std::optional<detail::byte_ring_to_gpu> to_gpu;
-    std::optional<detail::byte_ring_to_cpu> to_cpu;
 };
 
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-step_inputs::step_inputs(device const& gpu, std::span<step_tensor const> tensors,
-                         std::size_t versions)
-    : state_((expect_apart(tensors),
-              std::make_unique<step_state>(gpu, tensors, "barmap_step_load"))) {
-    state_->to_gpu.emplace(gpu, state_->message_bytes(), versions);
-}
-step_inputs::~step_inputs() = default;
-
-std::span<std::byte> step_inputs::staging(std::size_t tensor) const noexcept {
-    return state_->part(tensor);
-}
-bool step_inputs::try_push() noexcept {
-    if (state_->to_gpu->push_many(state_->message()) == 0)
-        return false;
-    state_->to_gpu->flush();
-    return true;
-}
-bool step_inputs::wait_for(std::chrono::nanoseconds at_most) noexcept {
-    return state_->to_gpu->wait_for(at_most);
-}
-void step_inputs::enqueue_load(void* stream) const {
-    state_->launch(state_->to_gpu->handle(), stream);
-}
-bool step_inputs::failed() const noexcept {
-    return gpu::load_acquire(state_->failure()) != 0;
-}
-
-step_outputs::step_outputs(device const& gpu, std::span<step_tensor const> tensors,
-                           std::size_t versions)
-    : state_(std::make_unique<step_state>(gpu, tensors, "barmap_step_store")) {
-    state_->to_cpu.emplace(gpu, state_->message_bytes(), versions);
-}
-step_outputs::~step_outputs() = default;
-
-void step_outputs::enqueue_store(void* stream) const {
-    state_->launch(state_->to_cpu->handle(), stream);
-}
-bool step_outputs::try_pop() noexcept {
-    return state_->to_cpu->pop_many(state_->message()) == 1;
-}
-bool step_outputs::wait_for(std::chrono::nanoseconds at_most) const noexcept {
-    return state_->to_cpu->wait_for(at_most);
-}
-std::span<std::byte const> step_outputs::staging(std::size_t tensor) const noexcept {
-    return state_->part(tensor);
-}
-bool step_outputs::failed() const noexcept {
-    return gpu::load_acquire(state_->failure()) != 0;
-}
-
-} // inline namespace BARMAP_INLINE_NAMESPACE
 } // namespace barmap
+
+using namespace barmap;
+using c::attempt;
+using c::expect;
+using c::make;
+
+struct barmap_step_inputs : step_state {
+    barmap_step_inputs(device const& gpu, std::span<step_tensor const> tensors,
+                       std::size_t versions)
+        : step_state(gpu, (expect_apart(tensors), tensors), "barmap_step_load"),
+          ring(gpu, message_bytes(), versions) {}
+    detail::byte_ring_to_gpu ring;
+};
+
+struct barmap_step_outputs : step_state {
+    barmap_step_outputs(device const& gpu, std::span<step_tensor const> tensors,
+                        std::size_t versions)
+        : step_state(gpu, tensors, "barmap_step_store"), ring(gpu, message_bytes(), versions) {}
+    detail::byte_ring_to_cpu ring;
+};
+
+namespace {
+
+constexpr char make_it[] = "make the tensors of a step", launch_it[] = "launch the kernel of a step";
+
+template <class Steps>
+int make_steps(barmap_device* gpu, barmap_step_tensor const* tensors, std::size_t count,
+               std::size_t versions, Steps** out) noexcept {
+    return make(out, make_it, [&] {
+        device const of(barmap_device_retain(&expect(gpu, make_it, "create a device first")));
+        if (!tensors && count > 0)
+            throw error(errc::invalid_argument, make_it, "", "pass the tensors, not NULL");
+        return std::make_unique<Steps>(
+            of, std::span(reinterpret_cast<step_tensor const*>(tensors), count), versions);
+    });
+}
+
+template <class Steps>
+int launch(Steps const* steps, void* stream) noexcept {
+    return attempt([&] {
+        Steps const& of = expect(steps, launch_it, "make them first, not NULL");
+        of.launch(of.ring.handle(), stream);
+    });
+}
+
+} // namespace
+
+int barmap_step_inputs_create(barmap_device* device, barmap_step_tensor const* tensors,
+                              std::size_t count, std::size_t versions, barmap_step_inputs** out) {
+    return make_steps(device, tensors, count, versions, out);
+}
+
+void* barmap_step_inputs_staging(barmap_step_inputs const* inputs, std::size_t tensor) {
+    return inputs->part(tensor).data();
+}
+
+std::size_t barmap_step_inputs_bytes(barmap_step_inputs const* inputs, std::size_t tensor) {
+    return inputs->layout.bytes[tensor];
+}
+
+int barmap_step_inputs_push(barmap_step_inputs* inputs) {
+    if (inputs->ring.push_many(inputs->message()) == 0)
+        return 0;
+    inputs->ring.flush();
+    return 1;
+}
+
+int barmap_step_inputs_wait(barmap_step_inputs* inputs, std::uint64_t nanoseconds) {
+    return inputs->ring.wait_for(detail::wait_of_ns(nanoseconds));
+}
+
+int barmap_step_inputs_enqueue_load(barmap_step_inputs const* inputs, void* stream) {
+    return launch(inputs, stream);
+}
+
+int barmap_step_inputs_failed(barmap_step_inputs const* inputs) {
+    return gpu::load_acquire(inputs->failure()) != 0;
+}
+
+void barmap_step_inputs_destroy(barmap_step_inputs* inputs) {
+    c::free_handle(inputs);
+}
+
+int barmap_step_outputs_create(barmap_device* device, barmap_step_tensor const* tensors,
+                               std::size_t count, std::size_t versions, barmap_step_outputs** out) {
+    return make_steps(device, tensors, count, versions, out);
+}
+
+int barmap_step_outputs_enqueue_store(barmap_step_outputs const* outputs, void* stream) {
+    return launch(outputs, stream);
+}
+
+int barmap_step_outputs_pop(barmap_step_outputs* outputs) {
+    return outputs->ring.pop_many(outputs->message()) == 1;
+}
+
+int barmap_step_outputs_wait(barmap_step_outputs const* outputs, std::uint64_t nanoseconds) {
+    return outputs->ring.wait_for(detail::wait_of_ns(nanoseconds));
+}
+
+void const* barmap_step_outputs_staging(barmap_step_outputs const* outputs, std::size_t tensor) {
+    return outputs->part(tensor).data();
+}
+
+std::size_t barmap_step_outputs_bytes(barmap_step_outputs const* outputs, std::size_t tensor) {
+    return outputs->layout.bytes[tensor];
+}
+
+int barmap_step_outputs_failed(barmap_step_outputs const* outputs) {
+    return gpu::load_acquire(outputs->failure()) != 0;
+}
+
+void barmap_step_outputs_destroy(barmap_step_outputs* outputs) {
+    c::free_handle(outputs);
+}

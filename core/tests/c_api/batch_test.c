@@ -33,7 +33,7 @@ static int cu(char const* name, void* a, void* b, void* c) {
 }
 
 static void set_up(void) {
-    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, &memory) || barmap_mapping_create(memory, &map) ||
+    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, NULL, &memory) || barmap_mapping_create(memory, &map) ||
         barmap_host_buffer_create(gpu, size, &pinned) || barmap_batch_queue_create(gpu, &queue)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);

@@ -142,15 +142,15 @@ static void every_refusal(void) {
     REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_device_create_from_pointer(address, NULL));
 
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate 0 bytes", pin,
-            barmap_pin_allocate(gpu, 0, &pin));
+            barmap_pin_allocate(gpu, 0, NULL, &pin));
     REFUSED(BARMAP_ERROR_CUDA, "CUDA_ERROR_OUT_OF_MEMORY", pin,
-            barmap_pin_allocate(gpu, (size_t)1 << 46, &pin));
+            barmap_pin_allocate(gpu, (size_t)1 << 46, NULL, &pin));
     CHECK(barmap_error_cause() == 2); // CUDA_ERROR_OUT_OF_MEMORY
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate GPU memory: invalid argument; create a device",
-            pin, barmap_pin_allocate(NULL, 1, &pin));
+            pin, barmap_pin_allocate(NULL, 1, NULL, &pin));
     CHECK(barmap_error_cause() == 0);
     REFUSED_WITHOUT_OUTPUT("cannot allocate GPU memory: invalid argument; pass a pointer",
-                           barmap_pin_allocate(gpu, 1, NULL));
+                           barmap_pin_allocate(gpu, 1, NULL, NULL));
 
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "pin 0 bytes", pin,
             barmap_pin_create(gpu, address, 0, NULL, &pin));
@@ -201,24 +201,24 @@ static int pin_with(void const* options, barmap_pin** out) {
 }
 
 static void options_of_every_size(void) {
-    _Static_assert(sizeof(barmap_pin_options) == 24, "all of it is members");
+    _Static_assert(sizeof(barmap_pin_options) == 40, "all of it is members");
     barmap_pin* pin;
-    static size_t const wrong[] = {0, 4, 12, 23, 25, 4104, SIZE_MAX, SIZE_MAX - 7};
+    static size_t const wrong[] = {0, 4, 12, 23, 25, 41, 4104, SIZE_MAX, SIZE_MAX - 7};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-        barmap_pin_options const how = {wrong[i], NULL, 0};
+        barmap_pin_options const how = {wrong[i], NULL, 0, 0, 0};
         REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "sizeof(barmap_pin_options)", pin,
                 pin_with(&how, &pin));
     }
 
     // What a shorter structure lacks is 0, whatever lies behind it.
-    barmap_pin_options shorter = {8, (char const*)1, ~(uint64_t)0};
+    barmap_pin_options shorter = {8, (char const*)1, ~(uint64_t)0, 0, 0};
     CHECK(pin_with(&shorter, &pin) == BARMAP_OK);
     barmap_pin_destroy(pin);
     shorter.size = 16;
     shorter.backend = "gdrdrv"; // of which no simulated GPU has a module
     REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "gdrdrv", pin, pin_with(&shorter, &pin));
 
-    struct longer_options longer = {{sizeof longer, "", BARMAP_PIN_FORCE_PCIE}, {0, 0}};
+    struct longer_options longer = {{sizeof longer, "", BARMAP_PIN_FORCE_PCIE, 0, 0}, {0, 0}};
     CHECK(pin_with(&longer, &pin) == BARMAP_OK);
     CHECK(barmap_pin_size(pin) == 1000);
     barmap_pin_destroy(pin);
@@ -234,18 +234,18 @@ static void options_of_every_size(void) {
     static union {
         barmap_pin_options known;
         unsigned char bytes[4096];
-    } longest = {{4096, NULL, 0}};
+    } longest = {{4096, NULL, 0, 0, 0}};
     CHECK(pin_with(&longest, &pin) == BARMAP_OK);
     barmap_pin_destroy(pin);
     longest.bytes[4095] = 1;
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "this version does not know is set", pin,
             pin_with(&longest, &pin));
 
-    barmap_pin_options how = {sizeof how, NULL, BARMAP_PIN_WHOLE_PAGES};
+    barmap_pin_options how = {sizeof how, NULL, BARMAP_PIN_WHOLE_PAGES, 0, 0};
     CHECK(pin_with(&how, &pin) == BARMAP_OK);
     CHECK(barmap_pin_size(pin) == 65536 && barmap_pin_gpu_address(pin) == barmap_pin_gpu_address(memory));
     barmap_pin_destroy(pin);
-    for (unsigned bit = 2; bit < 64; ++bit) {
+    for (unsigned bit = 3; bit < 64; ++bit) {
         how.flags = (uint64_t)1 << bit | BARMAP_PIN_FORCE_PCIE;
         REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a flag that this version does not know", pin,
                 pin_with(&how, &pin));
@@ -285,7 +285,7 @@ static void handles_go_in_any_order(void) {
     barmap_pin* pin = NULL;
     barmap_mapping *map = NULL, *again = NULL;
     CHECK(barmap_device_create_from_pointer(barmap_pin_gpu_address(memory) + 1, &device) == BARMAP_OK);
-    CHECK(barmap_pin_allocate(device, 65536, &pin) == BARMAP_OK);
+    CHECK(barmap_pin_allocate(device, 65536, NULL, &pin) == BARMAP_OK);
     barmap_device_destroy(device);
     CHECK(barmap_mapping_create(pin, &map) == BARMAP_OK);
     CHECK(barmap_mapping_create(pin, &again) == BARMAP_OK);
@@ -302,7 +302,7 @@ static void what_is_freed_is_free(void) {
     for (int i = 0; i < 100; ++i) { // of a GPU that has room for 16
         barmap_pin* pin = NULL;
         barmap_mapping* map = NULL;
-        CHECK(barmap_pin_allocate(gpu, size, &pin) == BARMAP_OK);
+        CHECK(barmap_pin_allocate(gpu, size, NULL, &pin) == BARMAP_OK);
         CHECK(barmap_mapping_create(pin, &map) == BARMAP_OK);
         if (!pin || !map)
             return;
@@ -321,7 +321,7 @@ static void a_forked_child_is_refused(void) {
         barmap_pin* pin;
         barmap_mapping* other;
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", device, barmap_device_create(0, &device));
-        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin, barmap_pin_allocate(gpu, 4096, &pin));
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin, barmap_pin_allocate(gpu, 4096, NULL, &pin));
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin,
                 barmap_pin_create(gpu, barmap_pin_gpu_address(memory), 1, NULL, &pin));
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", other, barmap_mapping_create(memory, &other));
@@ -347,7 +347,7 @@ int main(int argc, char** argv) {
                 barmap_device_create(0, &gpu));
         return failures != 0;
     }
-    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, &memory)) {
+    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, NULL, &memory)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         return 1;
     }

@@ -53,7 +53,7 @@ static void calls_in_between_are_refused(void) {
     static char host[size];
     CHECK(barmap_checkpoint_prepare(second) == BARMAP_OK);
     REFUSED(BARMAP_ERROR_CHECKPOINTED, sentence, other, barmap_device_create(0, &other));
-    REFUSED(BARMAP_ERROR_CHECKPOINTED, sentence, pin, barmap_pin_allocate(gpu, 8, &pin));
+    REFUSED(BARMAP_ERROR_CHECKPOINTED, sentence, pin, barmap_pin_allocate(gpu, 8, NULL, &pin));
     REFUSED(BARMAP_ERROR_CHECKPOINTED, sentence, mapping, barmap_mapping_create(memory, &mapping));
     REFUSED(BARMAP_ERROR_CHECKPOINTED, sentence, queue, barmap_batch_queue_create(gpu, &queue));
     REFUSED_COPY(BARMAP_ERROR_CHECKPOINTED, sentence,
@@ -104,7 +104,7 @@ static void what_cannot_come_back_is_refused(void) {
 }
 
 int main(void) {
-    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, &memory) ||
+    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, NULL, &memory) ||
         barmap_mapping_create(memory, &map)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         return 1;

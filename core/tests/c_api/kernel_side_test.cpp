@@ -205,7 +205,7 @@ void counters_tell_each_side() {
 } // namespace
 
 int main() {
-    if (barmap_device_create(0, &device) || barmap_arena_create(device, 1 << 17, 1 << 17, &words)) {
+    if (barmap_device_create(0, &device) || barmap_arena_create(device, 1 << 17, 1 << 17, nullptr, &words)) {
         std::fprintf(stderr, "%s\n", barmap_error_message());
         return 1;
     }

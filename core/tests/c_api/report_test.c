@@ -29,7 +29,7 @@ static void the_piece_that_was_refused(void) {
     barmap_batch_queue* queue = NULL;
     barmap_pin* pin = NULL;
     CHECK(barmap_device_create(0, &gpu) == BARMAP_OK);
-    CHECK(barmap_pin_allocate(gpu, 4096, &pin) == BARMAP_OK);
+    CHECK(barmap_pin_allocate(gpu, 4096, NULL, &pin) == BARMAP_OK);
     CHECK(barmap_batch_queue_create(gpu, &queue) == BARMAP_OK);
     uint64_t const at = barmap_pin_gpu_address(pin);
     barmap_copy_piece const pieces[] = {

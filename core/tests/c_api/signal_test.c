@@ -28,7 +28,7 @@ static int cu(char const* name, void* a, void* b) {
 }
 
 static void set_up(void) {
-    if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, enough, enough, &words)) {
+    if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, enough, enough, NULL, &words)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);
     }
@@ -217,8 +217,8 @@ static void nothing_is_not_shared(void) {
 static void every_refusal_of_a_ring(void) {
     barmap_arena* arena;
     REFUSED(invalid, "cannot make an arena: invalid argument; create a device first", arena,
-            barmap_arena_create(NULL, 1, 1, &arena));
-    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_arena_create(gpu, 1, 1, NULL));
+            barmap_arena_create(NULL, 1, 1, NULL, &arena));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_arena_create(gpu, 1, 1, NULL, NULL));
 
     REFUSED_WITHOUT_OUTPUT("pass a pointer",
                            barmap_ring_to_gpu_create(gpu, NULL, message_bytes, slots, NULL, NULL));
@@ -250,11 +250,11 @@ static void every_refusal_of_a_ring(void) {
             if ((host ? need_host : need_gpu) == 0)                                                \
                 continue;                                                                          \
             CHECK(barmap_arena_create(gpu, host ? (need_gpu) : (need_gpu)-128,                       \
-                                    host ? (need_host)-128 : (need_host), &from) == BARMAP_OK);    \
+                                    host ? (need_host)-128 : (need_host), NULL, &from) == BARMAP_OK);    \
             REFUSED(no_room, "make the arena larger", out, make);                                  \
             barmap_arena_destroy(from);                                                               \
         }                                                                                          \
-        CHECK(barmap_arena_create(gpu, need_gpu, need_host, &from) == BARMAP_OK);                    \
+        CHECK(barmap_arena_create(gpu, need_gpu, need_host, NULL, &from) == BARMAP_OK);                    \
         CHECK(make == BARMAP_OK);                                                                  \
         barmap_arena_destroy(from); /* it keeps what it needs */                                      \
         CHECK(out != NULL);                                                                        \
@@ -311,7 +311,7 @@ static void a_forked_child_may_only_free(void) {
     if (child == 0) {
         failures = 0;
         int const forked = BARMAP_ERROR_FORKED_CHILD;
-        REFUSED_IN_CHILD(barmap_arena, barmap_arena_create(gpu, 1, 1, &out));
+        REFUSED_IN_CHILD(barmap_arena, barmap_arena_create(gpu, 1, 1, NULL, &out));
         REFUSED_RING(forked, "parent", gpu, NULL, 8, 2);
         REFUSED_RING(forked, "parent", NULL, words, 8, 2);
         REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_counter_to_gpu_create(words, 0, NULL, &out));

@@ -270,7 +270,8 @@ TEST_F(choice_test, a_device_is_opened_once) {
     boot("580", true, false);
     device const first = device::open(0), second = device::open(0);
     EXPECT_EQ(first.pci_address(), second.pci_address());
-    EXPECT_EQ(&first.name(), &second.name()) << "one state";
+    EXPECT_EQ(barmap_device_name(first.c_handle()), barmap_device_name(second.c_handle()))
+        << "one state, in which the name lies";
     EXPECT_TRUE(first.simulated());
     EXPECT_EQ(first.driver_version(), 13000);
     EXPECT_EQ(device::count(), 1);

@@ -6,7 +6,6 @@
 namespace barmap::contract {
 namespace {
 
-using detail::signal_kind;
 using action = other_process::action;
 
 /// What the other process has opened: one of them.
@@ -16,13 +15,13 @@ struct opened_object {
     std::unique_ptr<counter_to_gpu> go;
     std::unique_ptr<counter_to_cpu> done;
 
-    opened_object(signal_kind kind, int descriptor) {
+    opened_object(barmap_signal_kind kind, int descriptor) {
         using namespace detail;
-        if (kind == signal_kind::ring_to_gpu)
+        if (kind == BARMAP_RING_TO_GPU)
             to_gpu.reset(new byte_ring_to_gpu(byte_ring_to_gpu::open_shared(descriptor)));
-        else if (kind == signal_kind::ring_to_cpu)
+        else if (kind == BARMAP_RING_TO_CPU)
             to_cpu.reset(new byte_ring_to_cpu(byte_ring_to_cpu::open_shared(descriptor)));
-        else if (kind == signal_kind::counter_to_gpu)
+        else if (kind == BARMAP_COUNTER_TO_GPU)
             go.reset(new counter_to_gpu(counter_to_gpu::open_shared(descriptor)));
         else
             done.reset(new counter_to_cpu(counter_to_cpu::open_shared(descriptor)));
@@ -75,7 +74,7 @@ void serve(line const& to_test) {
         if (asked.what == action::open) {
             os::fd const descriptor(to_test.receive_descriptor());
             objects.emplace(std::piecewise_construct, std::forward_as_tuple(asked.object),
-                            std::forward_as_tuple(signal_kind(asked.argument), descriptor.get()));
+                            std::forward_as_tuple(barmap_signal_kind(asked.argument), descriptor.get()));
         } else if (asked.what == action::destroy) {
             objects.erase(asked.object);
         } else {

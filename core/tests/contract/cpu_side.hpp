@@ -43,7 +43,7 @@ public:
     /// The one that tests use; null: their own.
     static inline other_process* in_use = nullptr;
 
-    /// @param kind a detail::signal_kind @return a name for it
+    /// @param kind a barmap_signal_kind @return a name for it
     std::uint64_t open(std::uint64_t kind, int descriptor);
     /// Throws if the process has ended.
     std::uint64_t ask(request of, void const* sent = nullptr, void* answered = nullptr);
@@ -53,7 +53,7 @@ private:
 };
 
 /// What is common to those below: the object, and a name of it in the other process.
-template <class Signal, detail::signal_kind Kind>
+template <class Signal, barmap_signal_kind Kind>
 class two_sided {
 public:
     template <class... Arguments>
@@ -94,7 +94,7 @@ protected:
 };
 
 /// The same of rings.
-template <class Ring, detail::signal_kind Kind>
+template <class Ring, barmap_signal_kind Kind>
 class two_sided_ring : public two_sided<Ring, Kind> {
 protected:
     using typename two_sided<Ring, Kind>::action;
@@ -119,8 +119,8 @@ class cpu_side;
 
 template <class Message>
 class cpu_side<ring_to_gpu<Message>>
-    : public two_sided_ring<ring_to_gpu<Message>, detail::signal_kind::ring_to_gpu> {
-    using base = two_sided_ring<ring_to_gpu<Message>, detail::signal_kind::ring_to_gpu>;
+    : public two_sided_ring<ring_to_gpu<Message>, BARMAP_RING_TO_GPU> {
+    using base = two_sided_ring<ring_to_gpu<Message>, BARMAP_RING_TO_GPU>;
     using typename base::action;
 
 public:
@@ -139,8 +139,8 @@ public:
 
 template <class Message>
 class cpu_side<ring_to_cpu<Message>>
-    : public two_sided_ring<ring_to_cpu<Message>, detail::signal_kind::ring_to_cpu> {
-    using base = two_sided_ring<ring_to_cpu<Message>, detail::signal_kind::ring_to_cpu>;
+    : public two_sided_ring<ring_to_cpu<Message>, BARMAP_RING_TO_CPU> {
+    using base = two_sided_ring<ring_to_cpu<Message>, BARMAP_RING_TO_CPU>;
     using typename base::action;
 
 public:
@@ -167,7 +167,7 @@ public:
 };
 
 template <>
-class cpu_side<counter_to_gpu> : public two_sided<counter_to_gpu, detail::signal_kind::counter_to_gpu> {
+class cpu_side<counter_to_gpu> : public two_sided<counter_to_gpu, BARMAP_COUNTER_TO_GPU> {
 public:
     using two_sided::two_sided;
     void advance(std::uint64_t to) {
@@ -178,7 +178,7 @@ public:
 };
 
 template <>
-class cpu_side<counter_to_cpu> : public two_sided<counter_to_cpu, detail::signal_kind::counter_to_cpu> {
+class cpu_side<counter_to_cpu> : public two_sided<counter_to_cpu, BARMAP_COUNTER_TO_CPU> {
 public:
     using two_sided::two_sided;
     std::uint64_t value() const { return other_ ? ask(action::value) : own_.value(); }

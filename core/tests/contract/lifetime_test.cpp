@@ -60,7 +60,7 @@ TEST_P(lifetime_test, empty_objects_are_harmless) {
     EXPECT_EQ(nothing.size(), 0u);
     EXPECT_EQ(nothing.gpu_address(), 0u);
     EXPECT_EQ(nothing.memory(), memory_kind::unknown);
-    expect_refusal([&] { (void)nothing.map(); }, errc::invalid_argument, "empty pin");
+    expect_refusal([&] { (void)nothing.map(); }, errc::invalid_argument, "pin some memory first");
 }
 
 TEST_P(lifetime_test, a_mapping_survives_cuMemFree) {

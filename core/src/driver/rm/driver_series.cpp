@@ -3,8 +3,9 @@
 
 #include "nvidia/channel.hpp"
 #include "nvidia/uvm.hpp"
+#include "system/no_cancellation.hpp"
 
-#include <barmap/report.hpp>
+#include <barmap/report.h>
 
 #include <algorithm>
 #include <array>
@@ -64,15 +65,11 @@ bool driver_series::long_unregister() const noexcept {
 
 } // namespace barmap::rm
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-driver_source known_from(std::string_view driver_version) noexcept {
-    std::optional<rm::driver_series> const series = rm::driver_series::of(driver_version);
+int barmap_driver_known_from(char const* version) {
+    barmap::os::no_cancellation const uncancelled;
+    std::optional<barmap::rm::driver_series> const series =
+        barmap::rm::driver_series::of(version ? version : "");
     if (!series)
-        return driver_source::unknown;
-    return series->is_from_headers() ? driver_source::headers : driver_source::other_projects;
+        return BARMAP_DRIVER_UNKNOWN;
+    return series->is_from_headers() ? BARMAP_DRIVER_HEADERS : BARMAP_DRIVER_OTHER_PROJECTS;
 }
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "map/gdrdrv/module.hpp"
 
+#include "base/lists.hpp"
 #include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "system/calls.hpp"
 #include "system/region.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
+#include <utility>
+#include <vector>
 
 namespace barmap::backend::gdrdrv {
 namespace {
@@ -175,12 +178,11 @@ cache_kind kernel_module::kind(std::uint64_t handle) const {
 
 } // namespace barmap::backend::gdrdrv
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-backend_properties kernel_module() {
-    return backend::gdrdrv::kernel_module().properties();
+int barmap_list_kernel_module(barmap_list** out) {
+    return barmap::c::make_list(out, "ask for the kernel module gdrdrv", [] {
+        barmap::backend_report report;
+        static_cast<barmap::backend_properties&>(report) =
+            barmap::backend::gdrdrv::kernel_module().properties();
+        return std::vector<barmap::backend_report>{std::move(report)};
+    });
 }
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

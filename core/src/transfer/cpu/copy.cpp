@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/copy.hpp>
+#include <barmap/barmap.h>
 
 #include "base/policy.hpp"
 #include "transfer/cpu/transfer.hpp"
@@ -8,59 +8,68 @@
 #include <bit>
 #include <cstring>
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
+namespace {
+
+using barmap::copy_plan;
 
 // A posted word is handed over in the low bytes of a register.
 static_assert(std::endian::native == std::endian::little);
 
-void detail::write_bytes(std::byte* gpu, std::byte const* host, std::size_t bytes,
-                         copy_plan const* plan) noexcept {
+copy_plan const* plan_of(void const* plan) noexcept {
+    return static_cast<copy_plan const*>(plan);
+}
+
+} // namespace
+
+int barmap_copy_write(void* gpu, void const* host, std::size_t bytes, void const* plan) {
     if (plan == nullptr) // an empty window
-        return copy::flush_wc_stores();
-    copy::write_bytes(gpu, host, bytes, *plan);
+        barmap::copy::flush_wc_stores();
+    else
+        barmap::copy::write_bytes(static_cast<std::byte*>(gpu), static_cast<std::byte const*>(host),
+                                  bytes, *plan_of(plan));
+    return BARMAP_OK;
 }
 
-void detail::read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes,
-                        copy_plan const* plan) noexcept {
+int barmap_copy_read(void* host, void const* gpu, std::size_t bytes, void const* plan) {
     if (plan == nullptr)
-        return copy::order_device_loads();
-    copy::read_bytes(host, gpu, bytes, *plan);
+        barmap::copy::order_device_loads();
+    else
+        barmap::copy::read_bytes(static_cast<std::byte*>(host), static_cast<std::byte const*>(gpu),
+                                 bytes, *plan_of(plan));
+    return BARMAP_OK;
 }
 
-void detail::fill_bytes(std::byte* gpu, std::byte value, std::size_t bytes,
-                        copy_plan const* plan) noexcept {
-    constexpr std::size_t line = 64, most = policy::fill_piece;
+int barmap_copy_fill(void* gpu, unsigned char value, std::size_t bytes, void const* plan) {
+    constexpr std::size_t line = 64, most = barmap::policy::fill_piece;
     alignas(line) std::byte pattern[most];
-    std::memset(pattern, std::to_integer<int>(value), std::min(bytes, most));
+    std::memset(pattern, value, std::min(bytes, most));
+    auto* to = static_cast<std::byte*>(gpu);
     if (bytes > most) {
-        auto const store = plan->store[copy::size_class(bytes)]->store;
+        auto const store = plan_of(plan)->store[barmap::copy::size_class(bytes)]->store;
         do { // pieces end where lines do
-            std::size_t const piece = most - reinterpret_cast<std::uintptr_t>(gpu) % line;
-            store(gpu, pattern, piece);
-            gpu += piece;
+            std::size_t const piece = most - reinterpret_cast<std::uintptr_t>(to) % line;
+            store(to, pattern, piece);
+            to += piece;
             bytes -= piece;
         } while (bytes > most);
     }
-    write_bytes(gpu, pattern, bytes, plan);
+    return barmap_copy_write(to, pattern, bytes, plan);
 }
 
-void flush_stores() noexcept {
-    copy::flush_wc_stores();
+int barmap_copy_post_word(void* gpu, std::uint64_t word, unsigned bytes, void const* plan) {
+    plan_of(plan)->post_word(gpu, word, bytes);
+    return BARMAP_OK;
 }
 
-void order_loads() noexcept {
-    copy::order_device_loads();
+int barmap_copy_post_line(void* gpu, void const* line, void const* plan) {
+    plan_of(plan)->post_line(gpu, line);
+    return BARMAP_OK;
 }
 
-void detail::post_word(std::byte* gpu, std::uint64_t word, unsigned bytes,
-                       copy_plan const& plan) noexcept {
-    plan.post_word(gpu, word, bytes);
+void barmap_flush_stores(void) {
+    barmap::copy::flush_wc_stores();
 }
 
-void detail::post_line(std::byte* gpu, void const* line, copy_plan const& plan) noexcept {
-    plan.post_line(gpu, line);
+void barmap_order_loads(void) {
+    barmap::copy::order_device_loads();
 }
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

@@ -58,7 +58,7 @@ inline constexpr std::size_t size_classes = 32;
 namespace barmap {
 
 struct copy_plan {
-    copy_plan_head head;
+    barmap_plan_head head;
     std::array<copy::copy_routine const*, copy::size_classes> store;
     std::array<copy::copy_routine const*, copy::size_classes> load;
     void (*post_word)(void* gpu, std::uint64_t word, unsigned bytes) noexcept;

@@ -2,6 +2,7 @@
 #include "transfer/cpu/routines.hpp"
 
 #include "base/config.hpp"
+#include "base/lists.hpp"
 #include "transfer/cpu/cpu.hpp"
 #include "transfer/cpu/instruction_sets.hpp"
 
@@ -135,17 +136,12 @@ copy_plan const& kept_plan_of_one(copy_routine const& routine, cache_kind kind) 
 
 } // namespace barmap::copy
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-std::vector<copy_routine_report> copy_routines() {
-    std::vector<copy_routine_report> reports;
-    for (copy::copy_routine const& routine : copy::all_routines()) {
-        reports.push_back(
-            {std::string(routine.name), copy::supported(routine), copy::describe(routine.needs)});
-    }
-    return reports;
+int barmap_list_copy_routines(barmap_list** out) {
+    return barmap::c::make_list(out, "list the copy routines", [] {
+        std::vector<barmap::copy_routine_report> reports;
+        for (barmap::copy::copy_routine const& routine : barmap::copy::all_routines())
+            reports.push_back({std::string(routine.name), barmap::copy::supported(routine),
+                               barmap::copy::describe(routine.needs)});
+        return reports;
+    });
 }
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

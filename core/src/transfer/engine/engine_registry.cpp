@@ -2,7 +2,7 @@
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/held_memory.hpp"
 
-#include <barmap/report.hpp>
+#include <barmap/list.h>
 
 #include <array>
 
@@ -30,23 +30,7 @@ bool holds_cuda_malloc(std::string_view engine) noexcept {
 
 } // namespace barmap::engine
 
-namespace barmap {
-inline namespace BARMAP_INLINE_NAMESPACE {
-
-std::vector<std::string> engine_names() {
-    std::vector<std::string> names;
-    for (engine::copy_registration const& entry : engine::registry())
-        names.emplace_back(entry.name);
-    return names;
+char const* barmap_engine_name(std::size_t index) {
+    auto const all = barmap::engine::registry();
+    return index < all.size() ? all[index].name.data() : nullptr; // a literal
 }
-
-std::string_view to_string(copy_direction direction) noexcept {
-    return direction == copy_direction::to_gpu ? "to the GPU" : "to the CPU";
-}
-
-std::string_view to_string(host_memory_kind kind) noexcept {
-    return kind == host_memory_kind::pageable ? "pageable" : "pinned";
-}
-
-} // namespace BARMAP_INLINE_NAMESPACE
-} // namespace barmap

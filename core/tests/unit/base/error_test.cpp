@@ -86,9 +86,15 @@ TEST(error_test, compares_equal_to_the_standards_codes) {
 TEST(error_test, every_code_has_its_own_words) {
     std::set<std::string> messages;
     int const last = static_cast<int>(errc::checkpointed);
-    for (int code = 1; code <= last; ++code)
+    std::size_t codes = 0;
+    for (int code = static_cast<int>(errc::invalid_argument); code <= last; ++code) {
+        if (code >= BARMAP_ERROR_NO_MEMORY && code <= BARMAP_ERROR_UNEXPECTED)
+            continue; // no refusals
         messages.insert(category().message(code));
-    EXPECT_EQ(messages.size(), static_cast<std::size_t>(last));
+        ++codes;
+    }
+    EXPECT_EQ(messages.size(), codes);
+    EXPECT_EQ(codes, std::size_t{13});
     for (std::string const& message : messages)
         EXPECT_EQ(message.find("unknown barmap error"), std::string::npos);
     EXPECT_EQ(category().message(last + 1), "unknown barmap error " + std::to_string(last + 1));

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
-/// Where the C interface meets the C++ one: how exceptions become statuses, and how handles are
-/// made and freed.
+/// What the functions of the library's interface have in common: exceptions become statuses, and
+/// handles are made and freed.
 #pragma once
 
 #include <barmap/barmap.h>
-#include <barmap/device.hpp>
 #include <barmap/error.hpp>
 
 #include "system/no_cancellation.hpp"
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <new>
 #include <string_view>
-
-struct barmap_device {
-    barmap::device device;
-};
 
 namespace barmap::c {
 
@@ -43,14 +40,14 @@ int attempt(Body body) noexcept {
     }
 }
 
-/// Makes a handle and hands it over.
+/// Hands over the handle that the body makes, a std::unique_ptr.
 template <class Handle, class Make>
 int make(Handle** out, char const* operation, Make body) noexcept {
     return attempt([&] {
         if (!out)
             throw error(errc::invalid_argument, operation, "", "pass a pointer for it, not NULL");
         *out = nullptr;
-        *out = new Handle(body());
+        *out = body().release();
     });
 }
 
@@ -58,6 +55,24 @@ template <class Handle>
 void free_handle(Handle* handle) noexcept {
     barmap::os::no_cancellation const uncancelled;
     delete handle;
+}
+
+/// What a handle that several owners share has.
+struct shared_handle {
+    std::atomic<std::size_t> uses{1};
+};
+
+template <class Handle>
+Handle* retain(Handle* handle) noexcept {
+    handle->uses.fetch_add(1, std::memory_order_relaxed);
+    return handle;
+}
+
+/// Ends a use; the last one frees it.
+template <class Handle>
+void release(Handle* handle) noexcept {
+    if (handle && handle->uses.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        free_handle(handle);
 }
 
 template <class Handle>

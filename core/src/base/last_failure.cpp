@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/report.h>
 
-#include "c/c_boundary.hpp"
+#include "base/c_boundary.hpp"
+#include "system/of_thread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,63 +10,51 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
-using barmap::errc;
 using barmap::error;
 
 namespace {
 
-/// Plain bytes: it may be asked for until the thread's very end, after its destructors. A failure
-/// of every backend takes about 1.5 KiB.
+/// Plain bytes: it may be asked for until the thread's very end, after its destructors, and then a
+/// longer text is cut. A failure of every backend takes about 1.5 KiB.
 struct failure_of_thread {
     std::array<char, 4096> text;
     std::array<char, 512> operation;
     std::array<char, 64> backend;
     std::array<char, 2048> advice;
-    int cause;
+    int status, cause;
     std::int64_t piece_and_one; ///< 0: no piece was to blame
 };
 static_assert(std::is_trivially_destructible_v<failure_of_thread>);
 constinit thread_local failure_of_thread last_failure{};
 
-barmap_status status_of(errc code) noexcept {
-    switch (code) {
-    case errc::invalid_argument:
-        return BARMAP_ERROR_INVALID_ARGUMENT;
-    case errc::out_of_range:
-        return BARMAP_ERROR_OUT_OF_RANGE;
-    case errc::unsupported_memory:
-        return BARMAP_ERROR_UNSUPPORTED_MEMORY;
-    case errc::unsupported_operation:
-        return BARMAP_ERROR_UNSUPPORTED_OPERATION;
-    case errc::no_device:
-        return BARMAP_ERROR_NO_DEVICE;
-    case errc::backend_absent:
-        return BARMAP_ERROR_BACKEND_ABSENT;
-    case errc::backend_broken:
-        return BARMAP_ERROR_BACKEND_BROKEN;
-    case errc::wrong_device:
-        return BARMAP_ERROR_WRONG_DEVICE;
-    case errc::unknown_layout:
-        return BARMAP_ERROR_UNKNOWN_LAYOUT;
-    case errc::bar1_exhausted:
-        return BARMAP_ERROR_BAR1_EXHAUSTED;
-    case errc::forked_child:
-        return BARMAP_ERROR_FORKED_CHILD;
-    case errc::copy_unfinished:
-        return BARMAP_ERROR_COPY_UNFINISHED;
-    case errc::checkpointed:
-        return BARMAP_ERROR_CHECKPOINTED;
-    }
-    return BARMAP_ERROR_UNEXPECTED;
+/// The same, whole, until the thread destroys its objects; nothing where a refusal has no such object.
+struct whole_failure {
+    std::optional<error> of;
+};
+
+/// A text of it as a whole, or else what is kept of it.
+template <class Part, std::size_t Bytes>
+char const* whole(Part part, std::array<char, Bytes> const& kept) noexcept {
+    if (std::strlen(kept.data()) != Bytes - 1) // else it may be cut
+        return kept.data();
+    whole_failure const* const failure = barmap::os::of_thread<whole_failure>::get();
+    return failure && failure->of ? part(*failure->of) : kept.data();
+}
+
+constexpr bool is_refusal(int status) noexcept {
+    return (status >= BARMAP_ERROR_INVALID_ARGUMENT && status <= BARMAP_ERROR_FORKED_CHILD) ||
+           status == BARMAP_ERROR_COPY_UNFINISHED || status == BARMAP_ERROR_CHECKPOINTED;
 }
 
 barmap_status status_of(error const& failure) noexcept {
     std::error_code const& code = failure.code();
     if (code.category() == barmap::category())
-        return status_of(static_cast<errc>(code.value()));
+        return is_refusal(code.value()) ? static_cast<barmap_status>(code.value())
+                                        : BARMAP_ERROR_UNEXPECTED;
     struct {
         std::error_category const& category;
         barmap_status status;
@@ -92,8 +81,11 @@ void keep(std::array<char, Bytes>& in, std::string_view text) noexcept {
 } // namespace
 
 int barmap::c::fail(barmap_status status, std::string_view text, int cause) noexcept {
+    if (whole_failure* const whole = barmap::os::of_thread<whole_failure>::get())
+        whole->of.reset();
     last_failure = {};
     keep(last_failure.text, text);
+    last_failure.status = status;
     last_failure.cause = cause;
     return status;
 }
@@ -117,13 +109,19 @@ int barmap::c::fail(error const& failure) noexcept {
     keep(last_failure.operation, failure.operation());
     keep(last_failure.backend, failure.backend());
     keep(last_failure.advice, failure.advice());
+    if (whole_failure* const whole = barmap::os::of_thread<whole_failure>::get())
+        whole->of = failure;
     if (failure.piece())
         last_failure.piece_and_one = static_cast<std::int64_t>(*failure.piece()) + 1;
     return status;
 }
 
 char const* barmap_error_message(void) {
-    return last_failure.text.data();
+    return whole([](error const& of) { return of.what(); }, last_failure.text);
+}
+
+int barmap_error_status(void) {
+    return last_failure.status;
 }
 
 int barmap_error_cause(void) {
@@ -131,15 +129,15 @@ int barmap_error_cause(void) {
 }
 
 char const* barmap_error_operation(void) {
-    return last_failure.operation.data();
+    return whole([](error const& of) { return of.operation().c_str(); }, last_failure.operation);
 }
 
 char const* barmap_error_backend(void) {
-    return last_failure.backend.data();
+    return whole([](error const& of) { return of.backend().c_str(); }, last_failure.backend);
 }
 
 char const* barmap_error_advice(void) {
-    return last_failure.advice.data();
+    return whole([](error const& of) { return of.advice().c_str(); }, last_failure.advice);
 }
 
 std::int64_t barmap_error_piece(void) {
