@@ -189,7 +189,8 @@ struct loaded_driver {
 
 /// The driver, loaded and initialised: from libcuda.so.1, or the simulated GPU's if BARMAP_SIM=1.
 /// Loaded once per process and never unloaded: GPU handles are abandoned at process exit.
-/// Thread-safe. The core defines it (core/src/driver/load_driver.cpp).
+/// Thread-safe. The core defines it (core/src/driver/load_driver.cpp); what stands over the core asks it
+/// (cuda/driver_of_core.cpp).
 [[nodiscard]] loaded_driver const& driver();
 
 /// Fills the table with the functions that `find` knows by their symbols.

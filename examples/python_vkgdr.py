@@ -15,7 +15,7 @@ import numpy as np
 import vkgdr
 
 # vkgdr works in the context that is current. CuPy, PyTorch or PyCUDA make one; here, the driver does.
-simulated = pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1"
+simulated = pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1"
 cuda = ctypes.CDLL(str(simulated) if os.environ.get("BARMAP_SIM") == "1" else "libcuda.so.1")
 context = ctypes.c_void_p()
 assert cuda.cuInit(0) == 0

@@ -2,7 +2,7 @@
 # Where the drop-in libraries, their headers and programs are installed. They have the names of other
 # projects' files: only who asks for the component gets them, into a directory that stands for such a
 # project's prefix. A package, whose manager knows what it replaces, sets BARMAP_DROPINS_IN_PREFIX.
-if(BARMAP_DROPINS_IN_PREFIX)
+if(BARMAP_DROPINS_IN_PREFIX OR SKBUILD)
   set(dropins_bindir ${CMAKE_INSTALL_BINDIR})
   set(dropins_full_bindir ${CMAKE_INSTALL_FULL_BINDIR})
   set(dropins_includedir ${CMAKE_INSTALL_INCLUDEDIR})
@@ -12,6 +12,7 @@ if(BARMAP_DROPINS_IN_PREFIX)
   set(dropins_full_libexecdir ${CMAKE_INSTALL_FULL_LIBEXECDIR})
   set(dropins_mandir ${CMAKE_INSTALL_MANDIR})
   set(dropins_component COMPONENT dropins)
+  set(core_from_dropins .)
 else()
   set(dropins ${CMAKE_INSTALL_LIBDIR}/barmap-dropins)
   set(dropins_full ${CMAKE_INSTALL_FULL_LIBDIR}/barmap-dropins)
@@ -24,6 +25,7 @@ else()
   set(dropins_full_libexecdir ${dropins_full}/libexec)
   set(dropins_mandir ${dropins}/share/man)
   set(dropins_component COMPONENT dropins EXCLUDE_FROM_ALL)
+  set(core_from_dropins ../..) # where they find libbarmap.so.1
 endif()
 
 # Installs a symbolic link of the build tree among the drop-in libraries, if what it leads to is installed: the

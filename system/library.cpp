@@ -22,8 +22,8 @@ library library::open(std::span<std::string const> names, std::string& why) {
     return {};
 }
 
-void* library::symbol(char const* name) const noexcept {
-    return handle_ ? current().dlsym(handle_, name) : nullptr;
+void* library::symbol_of(void* library, char const* name) noexcept {
+    return library ? current().dlsym(library, name) : nullptr;
 }
 
 library::~library() {

@@ -24,7 +24,9 @@ public:
     [[nodiscard]] static library open(std::span<std::string const> names, std::string& why);
 
     /// Address of a symbol, or null.
-    [[nodiscard]] void* symbol(char const* name) const noexcept;
+    [[nodiscard]] void* symbol(char const* name) const noexcept { return symbol_of(handle_, name); }
+    /// The same of a library that somebody else keeps loaded, as dlopen knows it; null has none.
+    [[nodiscard]] static void* symbol_of(void* library, char const* name) noexcept;
     [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Leaves the library loaded for good and gives up ownership. @return what dlopen returned

@@ -8,7 +8,6 @@
 #include "system/environment.hpp"
 #include "system/fd.hpp"
 #include "system/library.hpp"
-#include "system/simulation.hpp"
 
 #include <barmap/report.hpp>
 
@@ -26,10 +25,9 @@ bool is_simulated() {
 
 /// The CUDA driver, or nothing, with the loader's words in `why`.
 os::library cuda_driver(std::string& why) {
-    std::vector<std::string> names{"libcuda.so.1", "libcuda.so"};
-    if (is_simulated())
-        names = os::simulated_library("libcuda.so.1",
-                                      std::string(setting("BARMAP_SIM_LIBRARY").value_or("")));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; char const* const name = barmap_driver_file(i); ++i)
+        names.emplace_back(name);
     return os::library::open(names, why);
 }
 

@@ -186,6 +186,8 @@ protected:
     void SetUp() override {
         std::filesystem::remove_all(folder_.parent_path());
         std::filesystem::create_directories(folder_);
+        std::filesystem::create_directories(folder_.parent_path() / "lib");
+        std::filesystem::copy_file(BARMAP_CORE, folder_.parent_path() / "lib/libbarmap.so.1");
     }
     void TearDown() override { std::filesystem::remove_all(folder_.parent_path()); }
 };

@@ -30,13 +30,13 @@ struct cycle_times {
 cycle_times cycle(device const& gpu, CUdeviceptr address, std::size_t bytes,
                   std::string const& backend) {
     cycle_times times{};
-    std::optional<pin> held;
-    std::optional<mapping> mapped;
+    pin held;
+    mapping mapped;
     times.pin_ns = time_of(
-        1, [&] { held.emplace(gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend})); });
-    times.map_ns = time_of(1, [&] { mapped.emplace(held->map()); });
-    times.unmap_ns = time_of(1, [&] { mapped.reset(); });
-    times.unpin_ns = time_of(1, [&] { held.reset(); });
+        1, [&] { held = gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend}); });
+    times.map_ns = time_of(1, [&] { mapped = held.map(); });
+    times.unmap_ns = time_of(1, [&] { mapped = mapping(); });
+    times.unpin_ns = time_of(1, [&] { held = pin(); });
     return times;
 }
 

@@ -6,11 +6,13 @@
 #include "measure/verify_copies.hpp"
 #include "output/units.hpp"
 
-#include <barmap/copy.hpp>
+#include <barmap/mapping.hpp>
 #include <barmap/report.hpp>
 
-#include <algorithm>
-#include <vector>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace barmap::tool {
 namespace {
@@ -21,30 +23,39 @@ gpu_access by_driver(CUdeviceptr gpu) {
             [gpu](std::span<std::byte> all) { read_gpu(all, gpu); }};
 }
 
-/// Pinned memory by one submission of all pieces, other memory piece by piece.
-copier by_engine(engine_path const& path, touched_host const& host) {
-    return [&](engine::direction way, std::span<place const> places) {
-        std::vector<engine::piece> pieces;
-        for (place const& each : places)
-            if (host.kind() == host_memory_kind::pinned)
-                path.add(pieces, way, each.gpu, each.host, each.bytes);
-            else
-                path.copy_staged(way, each.gpu, host.bytes().subspan(each.host, each.bytes));
-        path.copy(pieces);
-    };
+/// Whether nothing is wrong with an engine that cannot be checked for this reason.
+bool excuses(error const& failure) {
+    return failure.code() == errc::unsupported_memory ||
+           failure.code() == errc::unsupported_operation || failure.code() == errc::bar1_exhausted;
 }
 
-copier adaptively(mapping const& through, touched_host const& host) {
-    return [&](engine::direction way, std::span<place const> places) {
-        for (place const& each : places) {
-            std::span<std::byte> const bytes = host.bytes().subspan(each.host, each.bytes);
-            way == engine::direction::to_gpu ? through.copy_to_gpu(each.gpu, bytes)
-                                             : through.copy_to_cpu(bytes, each.gpu);
+/// The memory through the first backend by which the engine can hold it.
+/// @throws error, which excuses the engine if there is no such backend
+mapping map_for(std::string const& engine, opened_gpu const& gpu, gpu_memory const& memory,
+                check_options const& values) {
+    error refusal(errc::unsupported_memory, "map GPU memory for copy engine " + engine, "",
+                  "no backend is usable");
+    for (backend_report const& each : gpu.device().backends()) {
+        if (each.state != backend_state::usable || !concerns(values, each.name))
+            continue;
+        try {
+            pin const held = gpu.device().pin(std::uintptr_t{memory.address()}, memory.size(),
+                                              {.backend = each.name});
+            mapping through = held.map();
+            through.use_engine(engine);
+            return through;
+        } catch (error const& failure) {
+            if (!excuses(failure))
+                throw;
+            if (refusal.code() != errc::unsupported_operation) // which names the engine
+                refusal = failure;
         }
-    };
+    }
+    throw refusal;
 }
 
-void check_engine(opened_gpu const& gpu, running_engine const& which, checklist& results) {
+void check_engine(opened_gpu const& gpu, std::string const& engine, check_options const& values,
+                  checklist& results) {
     constexpr std::size_t bytes = 6 * MiB;
     for (std::string const memory : {"device", "vmm5"})
         for (host_memory_kind const kind : both_kinds) {
@@ -52,18 +63,18 @@ void check_engine(opened_gpu const& gpu, running_engine const& which, checklist&
             try {
                 gpu_memory const there = gpu_memory::named(memory, gpu, bytes);
                 touched_host const host(kind, bytes);
-                bool const pinned = kind == host_memory_kind::pinned;
-                engine_user user(gpu, which, there.address(), bytes,
-                                 pinned ? host.bytes() : std::span<std::byte>());
-                auto const problem = user.use([&](engine_path const& path) {
+                mapping through = map_for(engine, gpu, there, values);
+                unsigned late = 0;
+                auto const problem = with_next_engine(through, engine, late, [&] {
                     return verify_copies(by_driver(there.address()), host.bytes(),
-                                         by_engine(path, host), 31);
+                                         copier_through(through, host.bytes()), 31);
                 });
-                results.verdict(name, which.name, problem,
+                results.verdict(name, engine, problem,
                                 formatted("random pieces in {}, both ways{}", size_text(bytes),
-                                          user.late() ? formatted("; {} late", user.late()) : ""));
+                                          late ? formatted("; {} late", late) : ""));
             } catch (error const& failure) {
-                results.failed(name, which.name, failure.what());
+                excuses(failure) ? results.skipped(name, engine, failure.what())
+                                 : results.failed(name, engine, failure.what());
             }
         }
 }
@@ -84,7 +95,7 @@ void check_adaptive(opened_gpu const& gpu, std::string const& backend, checklist
                             mapping const through = part.map();
                             touched_host const host(kind, through.size());
                             return verify_copies(by_driver(address), host.bytes(),
-                                                 adaptively(through, host), 37);
+                                                 copier_through(through, host.bytes()), 37);
                         });
     }
 }
@@ -93,14 +104,11 @@ void check_engines(opened_gpu const& gpu, check_options const& values, checklist
     std::string_view const forced = setting("BARMAP_ENGINE").value_or("");
     if (!values.backend.empty())
         return;
-    std::vector<running_engine> const usable = usable_engines(gpu);
     for (engine_report const& found : gpu.device().engines()) {
         if (!forced.empty() && forced != found.name)
             continue;
-        auto const running = std::find_if(usable.begin(), usable.end(),
-                                          [&](auto const& one) { return one.name == found.name; });
-        if (running != usable.end())
-            check_engine(gpu, *running, results);
+        if (found.state == backend_state::usable)
+            check_engine(gpu, found.name, values, results);
         else
             results.unusable("copy engine", found);
     }

@@ -151,7 +151,9 @@ void tell(report& out, copy_direction way, std::vector<copy_method> const& metho
 void compare(report& out, opened_gpu const& gpu, copy_methods& copies,
              std::vector<std::size_t> const& sizes, options const& values) {
     // This also starts the engines.
-    crossovers const chosen = gpu.device().copy_crossovers(copies.mapping().backend());
+    crossovers chosen = gpu.device().copy_crossovers(copies.mapping().backend());
+    if (values.memory == "device") // which adaptive copies then leave to the mapping
+        std::erase_if(chosen, [](copy_crossover const& each) { return !each.of_cuda_malloc; });
     std::vector<copy_method> const methods = methods_of(copies);
     progress bar(sizes.size() * std::size(both_directions));
     for (copy_direction const way : both_directions) {

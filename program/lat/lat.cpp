@@ -79,7 +79,8 @@ void add_lat(command_line& program) {
         {.remark =
              "Also measures a monotonic 8-byte read beside a plain load, and the cost of posts of "
              "8 and 64 bytes, to new lines and to the same line. Operations under 1 us are timed "
-             "64 at a time (operations_per_sample in the JSON), posts 1024 at a time.",
+             "64 at a time (operations_per_sample in the JSON), posts 1024 at a time. An engine "
+             "that cannot hold memory of the kind asked for copies memory that barmap allocates.",
          .exit_codes = {"0 done", usage_help, unavailable_help},
          .examples = {"# Is the automatic choice a good one here?", "barmap lat --compare",
                       "# Samples for later, and a plot of them",

@@ -11,8 +11,9 @@
 namespace barmap::tool {
 namespace {
 
-engine::direction as_engine(copy_direction way) {
-    return way == copy_direction::to_gpu ? engine::direction::to_gpu : engine::direction::to_cpu;
+void copy_again(mapping const& gpu, copy_direction way, std::span<std::byte> host, unsigned times) {
+    for (unsigned i = 0; i < times; ++i)
+        way == copy_direction::to_gpu ? gpu.copy_to_gpu(0, host) : gpu.copy_to_cpu(host, 0);
 }
 
 /// About how long one operation takes, from as few as give an idea.
@@ -75,32 +76,22 @@ copy_method copy_methods::adaptive(host_memory_kind kind) {
     copy_method method{"adaptive " + std::string(to_string(kind)), mover::adaptive, kind};
     method.repeat = [&mapping = target_.mapping,
                      host = new_host(kind)](copy_direction way, std::size_t bytes, unsigned times) {
-        for (unsigned i = 0; i < times; ++i)
-            way == copy_direction::to_gpu ? mapping.copy_to_gpu(0, host.first(bytes))
-                                          : mapping.copy_to_cpu(host.first(bytes), 0);
+        copy_again(mapping, way, host.first(bytes), times);
     };
     return method;
 }
 
 std::vector<copy_method> copy_methods::engines(host_memory_kind kind) {
+    if (of_engines_.empty())
+        for (std::string const& each : usable_engines(gpu_))
+            of_engines_.push_back({each, reach_for(each, gpu_, values_, max_)});
     std::vector<copy_method> methods;
-    for (running_engine const& each : usable_engines(gpu_)) {
-        copy_method method{each.name + " " + std::string(to_string(kind)), mover::engine, kind};
-        bool const pinned = kind == host_memory_kind::pinned;
-        std::span<std::byte> const host = new_host(kind);
-        std::shared_ptr<engine_user> user;
-        try {
-            user = std::make_shared<engine_user>(gpu_, each, address(), max_,
-                                                 pinned ? host : std::span<std::byte>());
-        } catch (error const&) {
-            continue; // it does not reach this memory
-        }
-        method.repeat = [user, host, pinned](copy_direction way, std::size_t bytes,
-                                             unsigned times) {
-            user->use([&](engine_path const& path) {
-                for (unsigned i = 0; i < times; ++i)
-                    pinned ? path.copy_direct(as_engine(way), 0, 0, bytes)
-                           : path.copy_staged(as_engine(way), 0, host.first(bytes));
+    for (engine_memory& by : of_engines_) {
+        copy_method method{by.engine + " " + std::string(to_string(kind)), mover::engine, kind};
+        method.repeat = [&by, host = new_host(kind)](copy_direction way, std::size_t bytes,
+                                                     unsigned times) {
+            with_next_engine(by.reached.mapping, by.engine, by.late, [&] {
+                copy_again(by.reached.mapping, way, host.first(bytes), times);
             });
         };
         methods.push_back(std::move(method));

@@ -62,7 +62,7 @@ public:
     [[nodiscard]] copy_method chosen(host_memory_kind host = host_memory_kind::pageable);
     [[nodiscard]] std::vector<copy_method> every_routine(); ///< each that this CPU supports
     [[nodiscard]] copy_method adaptive(host_memory_kind host);
-    /// Each engine that is usable and reaches the memory.
+    /// Each engine that is usable, with memory that it can hold.
     [[nodiscard]] std::vector<copy_method> engines(host_memory_kind host);
     /// cuMemcpy, pageable and pinned.
     /// @param to_the_end wait for copies that cuMemcpy may leave in flight: copies of pageable
@@ -79,10 +79,17 @@ private:
     /// @param whole the mapped memory
     copy_method through(std::string name, mover by, window whole, host_memory_kind host);
 
+    struct engine_memory {
+        std::string engine;
+        reached_memory reached;
+        unsigned late = 0; ///< copies
+    };
+
     opened_gpu const& gpu_;
     options const& values_;
     std::size_t max_;
     reached_memory target_;
+    std::deque<engine_memory> of_engines_;
     std::deque<touched_host> host_; ///< one for each method
 };
 

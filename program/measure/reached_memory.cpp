@@ -9,9 +9,13 @@ reached_memory reach(opened_gpu const& gpu, options const& values, std::size_t b
     result.pin = gpu.device().pin(static_cast<std::uintptr_t>(result.memory.address()), bytes,
                                   {.backend = values.backend});
     result.mapping = result.pin.map();
-    if (values.routine != "auto")
-        result.mapping.use_copy_routine(values.routine);
+    use_routine(result.mapping, values);
     return result;
+}
+
+void use_routine(mapping& of, options const& values) {
+    if (values.routine != "auto")
+        of.use_copy_routine(values.routine);
 }
 
 } // namespace barmap::tool

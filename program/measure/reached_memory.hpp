@@ -22,4 +22,7 @@ struct reached_memory {
 /// @throws error
 [[nodiscard]] reached_memory reach(opened_gpu const& gpu, options const& values, std::size_t bytes);
 
+/// Forces the copy routine if one is asked for. @throws error
+void use_routine(mapping& of, options const& values);
+
 } // namespace barmap::tool

@@ -50,6 +50,16 @@ std::vector<place> random_places(std::size_t room, std::size_t most_pieces, std:
     return places;
 }
 
+copier copier_through(mapping const& gpu, std::span<std::byte> host, std::size_t offset) {
+    return [&gpu, host, offset](copy_direction way, std::span<place const> places) {
+        for (place const& each : places) {
+            std::span<std::byte> const bytes = host.subspan(each.host, each.bytes);
+            way == copy_direction::to_gpu ? gpu.copy_to_gpu(offset + each.gpu, bytes)
+                                          : gpu.copy_to_cpu(bytes, offset + each.gpu);
+        }
+    };
+}
+
 std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::byte> host,
                                          copier const& copy, std::uint64_t seed) {
     constexpr int rounds = 3;
@@ -65,7 +75,7 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
         fill_pattern(host, random(), 0);
         for (place const& each : places)
             std::memcpy(&expected[each.gpu], &host[each.host], each.bytes);
-        copy(engine::direction::to_gpu, places);
+        copy(copy_direction::to_gpu, places);
         gpu.read(content);
         if (auto problem = compare(content, expected, "of the GPU memory", "copied to the GPU"))
             return problem;
@@ -76,7 +86,7 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
         std::memset(expected.data(), static_cast<int>(left_alone), bytes);
         for (place const& each : places)
             std::memcpy(&expected[each.host], &content[each.gpu], each.bytes);
-        copy(engine::direction::to_cpu, places);
+        copy(copy_direction::to_cpu, places);
         if (auto problem = compare(host, expected, "of the host memory", "copied to the CPU"))
             return problem;
     }

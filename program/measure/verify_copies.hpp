@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "transfer/engine/engine.hpp"
+#include <barmap/mapping.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,12 @@ struct place {
                                                std::function<std::size_t()> const& length);
 
 /// Copies these, in any order.
-using copier = std::function<void(engine::direction, std::span<place const>)>;
+using copier = std::function<void(copy_direction, std::span<place const>)>;
+
+/// By copies of a mapping, one for each place. Both outlive it.
+/// @param offset of the places' GPU memory in the mapping
+[[nodiscard]] copier copier_through(mapping const& gpu, std::span<std::byte> host,
+                                    std::size_t offset = 0);
 
 /// Another way to the GPU memory, that is known to be right: writes all of it, and reads all of it.
 struct gpu_access {

@@ -10,6 +10,8 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <future>
+#include <utility>
 
 namespace barmap::tool {
 namespace {
@@ -40,7 +42,7 @@ piece_hammer::piece_hammer(anvil const& at, std::uint64_t seed)
     fill_pattern(source, seed, 0);
     std::copy(source.begin(), source.end(), gpu_now_.begin());
     places_.push_back({0, source_, at.gpu_bytes});
-    submit(engine::direction::to_gpu);
+    at_.copy(copy_direction::to_gpu, places_);
 }
 
 std::uint64_t piece_hammer::next() noexcept {
@@ -54,13 +56,6 @@ std::size_t piece_hammer::some_length() noexcept {
     return 1 + ((random >> 8) & ((std::uint64_t{1} << random % magnitudes) - 1));
 }
 
-void piece_hammer::submit(engine::direction way) {
-    submitted_.clear();
-    for (place const& each : places_)
-        at_.path.add(submitted_, way, each.gpu, each.host, each.bytes);
-    at_.path.copy(submitted_);
-}
-
 void piece_hammer::to_gpu(std::uint64_t round) {
     constexpr std::size_t widest_gap = 64;
     fill_pattern(at_.host.subspan(source_), random_ + round, 0);
@@ -72,7 +67,7 @@ void piece_hammer::to_gpu(std::uint64_t round) {
         places_.push_back({at, from, length});
         at += length;
     }
-    submit(engine::direction::to_gpu);
+    at_.copy(copy_direction::to_gpu, places_);
 }
 
 /// All of the GPU memory, in pieces that lie elsewhere and in another order on the host.
@@ -93,7 +88,7 @@ void piece_hammer::to_cpu() {
         used += each.bytes;
         left -= each.bytes;
     }
-    submit(engine::direction::to_cpu);
+    at_.copy(copy_direction::to_cpu, places_);
     verify(std::min(used + widest_gap, source_));
 }
 
@@ -134,25 +129,23 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
     constexpr std::size_t word = sizeof(std::uint64_t);
     std::uint64_t random = first_state(seed), stale = 0;
     std::vector<std::byte> written(largest_pair), seen(largest_pair);
-    std::vector<engine::piece> pieces;
     std::size_t const word_gap = gap_to_multiple(through.data, word);
     for (std::uint64_t i = 0; i < pairs; ++i) {
         std::uint64_t const choice = step(random);
         std::size_t bytes = word << choice % std::bit_width(largest_pair / word);
         // Every other one where the last ones were: what is stale is stale of something.
-        std::size_t place = choice >> 63 ? 0 : step(random) % (at.gpu_bytes - largest_pair + 1);
+        std::size_t where = choice >> 63 ? 0 : step(random) % (at.gpu_bytes - largest_pair + 1);
         bool const posts = i % 4 == 3 && order == pair_order::mapping_then_engine;
         if (posts) {
             bytes = word;
-            place = word_gap + place / word * word;
+            where = word_gap + where / word * word;
         }
         fill_pattern(std::span(written).first(bytes), choice, 0);
-        window const target = through.subwindow(place, bytes);
-        pieces.clear();
+        window const target = through.subwindow(where, bytes);
+        place const piece{where, 0, bytes};
         if (order == pair_order::engine_then_mapping) {
-            at.path.add(pieces, engine::direction::to_gpu, place, 0, bytes);
             std::memcpy(at.host.data(), written.data(), bytes);
-            at.path.copy(pieces);
+            at.copy(copy_direction::to_gpu, {&piece, 1});
             read(std::span(seen).first(bytes), target);
         } else {
             if (posts) {
@@ -162,8 +155,7 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
             } else {
                 write(target, std::span<std::byte const>(written).first(bytes));
             }
-            at.path.add(pieces, engine::direction::to_cpu, place, 0, bytes);
-            at.path.copy(pieces);
+            at.copy(copy_direction::to_cpu, {&piece, 1});
             std::memcpy(seen.data(), at.host.data(), bytes);
         }
         stale += std::memcmp(seen.data(), written.data(), bytes) != 0;
@@ -171,6 +163,18 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
             progress(i + 1);
     }
     return stale;
+}
+
+copier at_once(copier one, unsigned threads) {
+    return [one = std::move(one), threads](copy_direction way, std::span<place const> places) {
+        std::size_t const each = places.size() / threads;
+        std::vector<std::future<void>> others; // their destructors wait
+        for (unsigned i = 1; i < threads; ++i, places = places.subspan(each))
+            others.push_back(std::async(std::launch::async, one, way, places.first(each)));
+        one(way, places);
+        for (std::future<void>& other : others)
+            other.get();
+    };
 }
 
 } // namespace barmap::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "measure/usable_engines.hpp"
 #include "measure/verify_copies.hpp"
 
 #include <barmap/window.hpp>
@@ -17,7 +16,7 @@ namespace barmap::tool {
 
 /// The memory in which only one hammer works.
 struct anvil {
-    engine_path const& path;   ///< reaches both sides
+    copier copy;               ///< between both sides, by the engine
     std::size_t gpu_bytes;     ///< from the start of its GPU memory
     std::span<std::byte> host; ///< its host memory
 };
@@ -25,7 +24,7 @@ struct anvil {
 /// Called with the number of pieces or pairs that are done, now and then.
 using hammer_progress = std::function<void(std::uint64_t done)>;
 
-/// Copies pieces of random sizes, offsets and order to the GPU and back, hundreds at once.
+/// Copies pieces of random sizes, offsets and order to the GPU and back, hundreds in one call.
 /// What must be on either side is known of every byte: of the pieces and of what lies between them.
 /// Thread rule: one thread; it needs no CUDA context.
 class piece_hammer {
@@ -50,7 +49,6 @@ public:
 private:
     std::uint64_t next() noexcept;
     std::size_t some_length() noexcept;
-    void submit(engine::direction way);
     void to_gpu(std::uint64_t round);
     void to_cpu();
     void verify(std::size_t used);
@@ -60,14 +58,13 @@ private:
     std::uint64_t random_;
     std::vector<std::byte> gpu_now_, host_now_; ///< what must be there
     std::vector<place> places_;
-    std::vector<engine::piece> submitted_;
     std::uint64_t pieces_ = 0, bytes_ = 0, wrong_ = 0;
 };
 
-/// Which path writes, and which one then reads.
+/// What writes, and what then reads.
 enum class pair_order { mapping_then_engine, engine_then_mapping };
 
-/// Writes new values by one path and reads them by the other, again and again, often at the same
+/// Writes new values by one of them and reads them by the other, again and again, often at the same
 /// place. @return how often what was read was not what had just been written
 /// @param through the same GPU memory as the anvil's
 /// @pre the host memory has largest_pair bytes, the GPU memory more
@@ -76,5 +73,8 @@ enum class pair_order { mapping_then_engine, engine_then_mapping };
                                          std::uint64_t pairs, std::uint64_t seed,
                                          hammer_progress const& progress);
 inline constexpr std::size_t largest_pair = 4096;
+
+/// The same copier in several threads, each with a part of the places.
+[[nodiscard]] copier at_once(copier one, unsigned threads);
 
 } // namespace barmap::tool

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "measure/pattern.hpp"
 #include "measure/reached_memory.hpp"
+#include "measure/usable_engines.hpp"
+#include "measure/verify_copies.hpp"
 #include "output/formatted.hpp"
 #include "output/progress.hpp"
 #include "output/report.hpp"
@@ -263,13 +265,15 @@ void add_stress(command_line& program) {
         .with_default();
     add_output_options(app, *values);
     app.footer(
-        {.remark = "The threads have no CUDA context.",
+        {.remark =
+             "The threads have no CUDA context. An engine that cannot hold memory of the kind "
+             "asked for copies memory that barmap allocates.",
          .exit_codes = {"0 every byte was right", "1 a byte was wrong, or a call failed",
                         usage_help, unavailable_help},
          .examples = {"# A short run", "barmap stress --threads 4 --iterations 10000",
                       "# Another order", "barmap stress --seed 7",
                       "# Mainly the copy engines, for some minutes",
-                      "barmap stress --iterations 1000 --pieces 100000000 --pairs 1000000"}});
+                      "barmap stress --iterations 1000 --pieces 20000000 --pairs 1000000"}});
     when_chosen(app, values, run);
 }
 

@@ -2,7 +2,8 @@
 #include "stress/stress_engines.hpp"
 
 #include "measure/link_load.hpp"
-#include "measure/reached_memory.hpp"
+#include "measure/usable_engines.hpp"
+#include "measure/verify_copies.hpp"
 #include "output/formatted.hpp"
 #include "output/progress.hpp"
 #include "stress/engine_hammers.hpp"
@@ -12,6 +13,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace barmap::tool {
@@ -37,17 +40,26 @@ bool tell(report& out, json row, outcome const& found, std::string_view what) {
     return found.good();
 }
 
-bool stress_pieces(report& out, opened_gpu const& gpu, running_engine const& which,
-                   reached_memory const& target, stress_options const& values) {
+/// What one engine copies.
+struct engine_target {
+    std::string engine;
+    reached_memory reached;
+    std::string_view kind; ///< of the memory
+};
+
+bool stress_pieces(report& out, opened_gpu const& gpu, engine_target const& target,
+                   stress_options const& values) {
+    constexpr unsigned threads = 4;
     outcome found;
     clock::time_point const begin = clock::now();
     try {
         touched_host const host(host_memory_kind::pinned, piece_hammer::host_bytes(region));
-        engine_path const path(which.worker, target.memory.address(), region, host.bytes());
-        piece_hammer hammer({path, region, host.bytes()}, values.seed);
+        piece_hammer hammer({at_once(copier_through(target.reached.mapping, host.bytes()), threads),
+                             region, host.bytes()},
+                            values.seed);
         progress bar(values.pieces);
         auto const reach = [&](std::uint64_t done) {
-            bar.reach(done, formatted("pieces by {}", which.name));
+            bar.reach(done, formatted("pieces by {}", target.engine));
             found.done = done;
         };
         hammer.run(values.pieces / 2, reach);
@@ -56,19 +68,20 @@ bool stress_pieces(report& out, opened_gpu const& gpu, running_engine const& whi
             hammer.run(values.pieces - values.pieces / 2, reach);
         }
         found = {hammer.pieces(), hammer.bytes(), hammer.wrong(), 0};
-    } catch (error const& failure) {
+    } catch (std::exception const& failure) {
         found.problem = failure.what();
     }
     found.seconds = seconds_since(begin);
     return tell(
         out,
         object({{"measurement", "pieces"},
-                {"engine", which.name},
+                {"engine", target.engine},
+                {"memory", target.kind},
                 {"pieces", found.done},
                 {"bytes", found.bytes},
                 {"wrong", found.wrong}}),
         found,
-        formatted("{}: {} random pieces, {}", which.name, found.done, size_text(found.bytes)));
+        formatted("{}: {} random pieces, {}", target.engine, found.done, size_text(found.bytes)));
 }
 
 /// One order, on a separate thread.
@@ -80,16 +93,14 @@ struct pair_run {
     std::atomic<std::uint64_t> done{0};
     std::atomic<bool> ended{false};
 
-    void run(running_engine const& which, reached_memory const& target, touched_host const& host,
-             stress_options const& values) {
+    void run(mapping const& through, touched_host const& host, stress_options const& values) {
         clock::time_point const begin = clock::now();
         constexpr std::size_t bytes = region / 2;
         try {
-            engine_path const path(which.worker, target.memory.address() + offset, bytes,
-                                   host.bytes());
-            found.wrong = hammer_pairs(
-                {path, bytes, host.bytes()}, target.mapping.window(offset, bytes), order,
-                values.pairs, values.seed + offset, [this](std::uint64_t now) { done = now; });
+            found.wrong =
+                hammer_pairs({copier_through(through, host.bytes(), offset), bytes, host.bytes()},
+                             through.window(offset, bytes), order, values.pairs,
+                             values.seed + offset, [this](std::uint64_t now) { done = now; });
             found.done = values.pairs;
         } catch (std::exception const& failure) {
             found.problem = failure.what();
@@ -99,8 +110,7 @@ struct pair_run {
     }
 };
 
-bool stress_pairs(report& out, running_engine const& which, reached_memory const& target,
-                  stress_options const& values) {
+bool stress_pairs(report& out, engine_target const& target, stress_options const& values) {
     std::array<pair_run, 2> runs{
         {{pair_order::mapping_then_engine, "written through the mapping, read by the engine", 0},
          {pair_order::engine_then_mapping, "written by the engine, read through the mapping",
@@ -110,25 +120,27 @@ bool stress_pairs(report& out, running_engine const& which, reached_memory const
                          touched_host(host_memory_kind::pinned, largest_pair)};
         std::array<std::thread, 2> threads; // without a CUDA context, as above
         for (std::size_t i = 0; i < runs.size(); ++i)
-            threads[i] = std::thread([&, i] { runs[i].run(which, target, hosts[i], values); });
+            threads[i] =
+                std::thread([&, i] { runs[i].run(target.reached.mapping, hosts[i], values); });
         progress bar(2 * values.pairs);
         while (!runs[0].ended || !runs[1].ended) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            bar.reach(runs[0].done + runs[1].done, formatted("pairs by {}", which.name));
+            bar.reach(runs[0].done + runs[1].done, formatted("pairs by {}", target.engine));
         }
         for (std::thread& each : threads)
             each.join();
     }
     bool good = true;
     for (pair_run const& each : runs)
-        good &=
-            tell(out,
-                 object({{"measurement", "pairs"},
-                         {"engine", which.name},
-                         {"order", each.name},
-                         {"pairs", each.found.done},
-                         {"stale", each.found.wrong}}),
-                 each.found, formatted("{}: {} pairs {}", which.name, each.found.done, each.name));
+        good &= tell(out,
+                     object({{"measurement", "pairs"},
+                             {"engine", target.engine},
+                             {"memory", target.kind},
+                             {"order", each.name},
+                             {"pairs", each.found.done},
+                             {"stale", each.found.wrong}}),
+                     each.found,
+                     formatted("{}: {} pairs {}", target.engine, each.found.done, each.name));
     return good;
 }
 
@@ -136,12 +148,14 @@ bool stress_pairs(report& out, running_engine const& which, reached_memory const
 
 bool stress_engines(report& out, opened_gpu const& gpu, stress_options const& values) {
     bool good = true;
-    reached_memory const target = reach(gpu, values, region);
-    for (running_engine const& which : usable_engines(gpu)) {
+    for (std::string const& engine : usable_engines(gpu)) {
+        engine_target target{engine, reach_for(engine, gpu, values, region), values.memory};
+        if (target.reached.memory.size() == 0)
+            target.kind = "barmap";
         if (values.pairs > 0)
-            good &= stress_pairs(out, which, target, values);
+            good &= stress_pairs(out, target, values);
         if (values.pieces > 0)
-            good &= stress_pieces(out, gpu, which, target, values);
+            good &= stress_pieces(out, gpu, target, values);
     }
     for (engine_report const& each : gpu.device().started_engines())
         out.add(object({{"measurement", "engine"},

@@ -151,17 +151,22 @@ TEST(lat_engines, has_every_method_with_either_kind_of_memory) {
 }
 
 TEST(lat_engines, says_by_what_an_adaptive_copy_went_and_what_was_best) {
-    for (std::string const engine : {"driver", "none"}) {
-        outcome const run =
-            barmap("lat --compare --sizes 64,2M --iterations 3 --budget 0.01 --json",
-                   "BARMAP_ENGINE=" + engine);
+    // The engine cannot hold memory of cudaMalloc, the kind `device`.
+    struct choice {
+        std::string engine, memory;
+    };
+    for (auto const& [engine, memory] :
+         {choice{"driver", "vmm"}, choice{"driver", "device"}, choice{"none", "vmm"}}) {
+        bool const by_engine = engine == "driver" && memory != "device";
+        outcome const run = barmap(
+            "lat --compare --sizes 64,2M --iterations 3 --budget 0.01 --json --memory " + memory,
+            "BARMAP_ENGINE=" + engine);
         ASSERT_EQ(run.exit_code, 0) << run.err;
         auto const verdicts = rows(run, "measurement", "adaptive");
         EXPECT_EQ(verdicts.size(), 8u);
         for (auto const& verdict : verdicts) {
             bool const large = verdict.at("size") == 2 << 20;
-            EXPECT_EQ(verdict.at("adaptive_method"),
-                      large && engine != "none" ? "driver" : "mapping")
+            EXPECT_EQ(verdict.at("adaptive_method"), large && by_engine ? "driver" : "mapping")
                 << verdict;
             EXPECT_GT(verdict.at("adaptive_over_best"), 0.0);
             std::string const best = verdict.at("best");
@@ -203,9 +208,13 @@ std::vector<std::string> results_of(outcome const& run, std::string const& memor
 TEST(check_engines, verifies_each_with_each_kind_of_memory) {
     outcome const run = barmap("check --max-size 1M --json", "BARMAP_ENGINE=driver");
     EXPECT_EQ(run.exit_code, 0) << run.out;
-    for (char const* memory : {"copy engine, device, pageable", "copy engine, device, pinned",
-                               "copy engine, vmm5, pageable", "copy engine, vmm5, pinned"})
+    for (char const* memory : {"copy engine, vmm5, pageable", "copy engine, vmm5, pinned"})
         EXPECT_EQ(results_of(run, memory), std::vector<std::string>{"driver passed"}) << memory;
+    for (char const* memory : {"copy engine, device, pageable", "copy engine, device, pinned"}) {
+        EXPECT_EQ(results_of(run, memory), std::vector<std::string>{"driver skipped"}) << memory;
+        std::string const why = rows(run, "memory", memory)[0].at("detail");
+        EXPECT_NE(why.find("copy engine driver: not supported; it cannot hold this memory"), std::string::npos) << why;
+    }
     for (char const* memory : {"adaptive copies, pageable", "adaptive copies, pinned"})
         EXPECT_EQ(results_of(run, memory), std::vector<std::string>{"dmabuf passed"}) << memory;
 }
@@ -218,6 +227,16 @@ TEST(check_engines, skips_one_that_is_absent_and_says_why) {
     EXPECT_EQ(found[0].at("backend"), "channel");
     EXPECT_EQ(found[0].at("result"), "skipped");
     EXPECT_NE(found[0].at("detail").get<std::string>().find("; "), std::string::npos);
+}
+
+TEST(check_engines, skips_all_where_no_backend_maps_memory) {
+    outcome const run = barmap("check --max-size 1M --json", "BARMAP_SIM_DRIVER=580");
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    for (char const* memory : {"copy engine, vmm5, pageable", "copy engine, vmm5, pinned"}) {
+        EXPECT_EQ(results_of(run, memory), std::vector<std::string>{"driver skipped"}) << memory;
+        std::string const why = rows(run, "memory", memory)[0].at("detail");
+        EXPECT_NE(why.find("no backend is usable"), std::string::npos) << why;
+    }
 }
 
 TEST(check_engines, leaves_out_what_is_not_asked_for) {
@@ -249,6 +268,7 @@ TEST(stress_engines, verify_pieces_and_pairs) {
     EXPECT_EQ(pieces[0].at("engine"), "driver");
     EXPECT_GE(pieces[0].at("pieces"), 3000);
     EXPECT_GT(pieces[0].at("bytes"), 3000);
+    EXPECT_EQ(pieces[0].at("memory"), "vmm");
     EXPECT_EQ(pieces[0].at("wrong"), 0);
     auto const pairs = rows(run, "measurement", "pairs");
     ASSERT_EQ(pairs.size(), 2u);
@@ -262,6 +282,15 @@ TEST(stress_engines, verify_pieces_and_pairs) {
     auto const engines = rows(run, "measurement", "engine");
     ASSERT_EQ(engines.size(), 1u);
     EXPECT_GT(engines[0].at("copies"), 0);
+}
+
+TEST(stress_engines, copy_memory_of_barmap_if_they_cannot_hold_that_of_cuda_malloc) {
+    outcome const run = barmap("stress --memory device --threads 1 --iterations 1 --region 4K "
+                               "--pieces 300 --pairs 20 --json",
+                               "BARMAP_ENGINE=driver");
+    ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+    EXPECT_EQ(rows(run, "memory", "barmap").size(), 3u) << run.out;
+    EXPECT_EQ(rows(run, "passed", true).size(), 4u) << run.out;
 }
 
 TEST(stress_engines, can_be_left_out) {

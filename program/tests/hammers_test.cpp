@@ -1,82 +1,88 @@
 // SPDX-License-Identifier: MIT
+#include "measure/usable_engines.hpp"
 #include "measure/verify_copies.hpp"
 #include "stress/engine_hammers.hpp"
 
-#include "fake/instant_engine.hpp"
-#include "transfer/cpu/plan.hpp"
+#include <barmap/copy.hpp>
+#include <barmap/device.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace barmap::tool {
 namespace {
 
-using engine::direction;
-using engine::piece;
-using fake::known_memory;
-
-/// Copies within the process, and does with each piece whatever a test wants.
-class faulty_engine final : public fake::instant_engine {
-public:
-    using fault = std::function<piece(std::uint64_t number, direction, piece)>;
-    faulty_engine(std::span<std::byte const> gpu, fault what)
-        : gpu_(gpu), fault_(std::move(what)) {}
-
-    engine::ticket submit(direction, std::span<piece const> pieces, std::size_t,
-                          engine::stream_order const&) override {
-        for (piece const& each : pieces) {
-            bool const to_gpu = each.to - reinterpret_cast<std::uintptr_t>(gpu_.data()) < gpu_.size();
-            direction const way = to_gpu ? direction::to_gpu : direction::to_cpu;
-            piece const now = fault_ ? fault_(number_++, way, each) : each;
-            std::memcpy(reinterpret_cast<void*>(now.to), reinterpret_cast<void const*>(now.from),
-                        now.bytes);
-        }
-        return ++last_;
-    }
-
-private:
-    std::span<std::byte const> gpu_;
-    fault fault_;
-    std::uint64_t number_ = 0;
+/// One copy.
+struct piece {
+    std::byte* to;
+    std::byte const* from;
+    std::size_t bytes;
 };
 
-/// Memory of both sides, and a path between them with such a fault.
+/// Does with the piece of a number whatever a test wants, before it is copied.
+using fault = std::function<void(std::uint64_t number, copy_direction, piece&)>;
+
+/// Copies within the process.
+copier faulty_copier(std::span<std::byte> gpu, std::span<std::byte> host, fault change) {
+    return
+        [=, number = std::uint64_t{0}](copy_direction way, std::span<place const> places) mutable {
+            for (place const& each : places) {
+                std::byte *const there = &gpu[each.gpu], *const here = &host[each.host];
+                piece now = way == copy_direction::to_gpu ? piece{there, here, each.bytes}
+                                                          : piece{here, there, each.bytes};
+                if (change)
+                    change(number++, way, now);
+                std::memcpy(now.to, now.from, now.bytes);
+            }
+        };
+}
+
+pin allocated(std::size_t bytes) {
+    setenv("BARMAP_SIM", "1", 1);
+    return device::open(0).allocate(bytes);
+}
+
+/// Memory of both sides, and a copier between them with such a fault.
 struct hammered {
     static constexpr std::size_t gpu_bytes = 64 * 1024, around = 256;
-    explicit hammered(faulty_engine::fault what)
-        : gpu(gpu_bytes + around), host(piece_hammer::host_bytes(gpu_bytes) + around),
-          path(std::make_shared<engine::worker>(
-                   std::make_unique<faulty_engine>(gpu, std::move(what))),
-               std::make_unique<known_memory>(gpu), std::make_unique<known_memory>(host)) {}
+    explicit hammered(fault what)
+        : host(piece_hammer::host_bytes(gpu_bytes) + around),
+          copy(faulty_copier({gpu.data(), gpu.size()}, host, std::move(what))) {}
 
     std::uint64_t wrong_pieces(std::uint64_t count = 20'000) {
         piece_hammer hammer(
-            {path, gpu_bytes, std::span(host).first(piece_hammer::host_bytes(gpu_bytes))}, 5);
+            {copy, gpu_bytes, std::span(host).first(piece_hammer::host_bytes(gpu_bytes))}, 5);
         hammer.run(count, [](std::uint64_t) {});
         EXPECT_GE(hammer.pieces(), count);
         EXPECT_GT(hammer.bytes(), count);
         return hammer.wrong();
     }
     std::uint64_t stale_pairs(pair_order order, std::uint64_t count = 2000) {
-        copy_plan const plan =
-            copy::plan_of_one(copy::find_routine("portable"), cache_kind::cached);
-        return hammer_pairs({path, gpu_bytes, host}, window{gpu.data(), gpu_bytes, &plan}, order,
-                            count, 7, [](std::uint64_t) {});
+        return hammer_pairs({copy, gpu_bytes, host}, gpu.window(), order, count, 7,
+                            [](std::uint64_t) {});
     }
 
-    std::vector<std::byte> gpu, host;
-    engine_path path;
+    mapping gpu = allocated(gpu_bytes + around).map();
+    std::vector<std::byte> host;
+    copier copy;
 };
 
 /// The piece of this number is changed.
-faulty_engine::fault once(std::uint64_t at, void (*change)(piece&)) {
-    return [at, change](std::uint64_t number, direction, piece which) {
+fault once(std::uint64_t at, void (*change)(piece&)) {
+    return [at, change](std::uint64_t number, copy_direction, piece& which) {
         if (number == at)
             change(which);
-        return which;
     };
 }
 
@@ -86,11 +92,10 @@ TEST(piece_hammer, finds_a_right_engine_right) {
 
 TEST(piece_hammer, notices_a_piece_that_is_not_copied) {
     // 200 in a row: one of a single byte may be right by chance.
-    for (direction const lost : {direction::to_gpu, direction::to_cpu}) {
-        auto const lose = [lost](std::uint64_t number, direction way, piece which) {
+    for (copy_direction const lost : {copy_direction::to_gpu, copy_direction::to_cpu}) {
+        auto const lose = [lost](std::uint64_t number, copy_direction way, piece& which) {
             if (number >= 1000 && number < 1200 && way == lost)
                 which.bytes = 0;
-            return which;
         };
         EXPECT_GT(hammered(lose).wrong_pieces(), 20u) << int(lost);
     }
@@ -113,23 +118,12 @@ TEST(piece_hammer, notices_a_piece_at_a_wrong_place) {
 }
 
 /// What verify_copies() says of copies with this fault.
-std::optional<std::string> verified(faulty_engine::fault what) {
+std::optional<std::string> verified(fault what) {
     std::vector<std::byte> gpu(std::size_t{4} << 20), host(gpu.size());
-    engine_path const path(
-        std::make_shared<engine::worker>(std::make_unique<faulty_engine>(gpu, std::move(what))),
-        std::make_unique<known_memory>(gpu), std::make_unique<known_memory>(host));
     gpu_access const access{
         [&](std::span<std::byte const> all) { std::copy(all.begin(), all.end(), gpu.begin()); },
         [&](std::span<std::byte> all) { std::copy(gpu.begin(), gpu.end(), all.begin()); }};
-    return verify_copies(
-        access, host,
-        [&](direction way, std::span<place const> places) {
-            std::vector<piece> pieces;
-            for (place const& each : places)
-                path.add(pieces, way, each.gpu, each.host, each.bytes);
-            path.copy(pieces);
-        },
-        1);
+    return verify_copies(access, host, faulty_copier(gpu, host, std::move(what)), 1);
 }
 
 TEST(verify_copies, finds_a_right_engine_right) {
@@ -141,19 +135,18 @@ TEST(verify_copies, notices_each_fault_in_each_direction) {
          {+[](piece& which) { which.bytes = 0; }, +[](piece& which) { --which.bytes; },
           +[](piece& which) { ++which.bytes; }, +[](piece& which) { ++which.to; },
           +[](piece& which) { ++which.from; }})
-        for (direction const faulty : {direction::to_gpu, direction::to_cpu}) {
+        for (copy_direction const faulty : {copy_direction::to_gpu, copy_direction::to_cpu}) {
             bool changed = false;
-            auto const once_there = [&](std::uint64_t, direction way, piece which) {
+            auto const once_there = [&](std::uint64_t, copy_direction way, piece& which) {
                 if (!changed && way == faulty && which.bytes > 100) {
                     changed = true;
                     change(which);
                 }
-                return which;
             };
             auto const problem = verified(once_there);
             ASSERT_TRUE(problem);
-            EXPECT_EQ(problem->find(faulty == direction::to_gpu ? "copied to the GPU: byte "
-                                                                : "copied to the CPU: byte "),
+            EXPECT_EQ(problem->find(faulty == copy_direction::to_gpu ? "copied to the GPU: byte "
+                                                                     : "copied to the CPU: byte "),
                       0u)
                 << *problem;
         }
@@ -168,12 +161,95 @@ TEST(pair_hammer, finds_a_right_engine_right) {
 TEST(pair_hammer, counts_each_stale_copy) {
     for (pair_order const order :
          {pair_order::mapping_then_engine, pair_order::engine_then_mapping}) {
-        auto const lose = [](std::uint64_t number, direction, piece which) {
+        auto const lose = [](std::uint64_t number, copy_direction, piece& which) {
             if (number % 100 == 99)
                 which.bytes = 0;
-            return which;
         };
         EXPECT_EQ(hammered(lose).stale_pairs(order, 2000), 20u);
+    }
+}
+
+TEST(copier_through, copies_between_places_of_a_part_of_the_mapping) {
+    mapping const gpu = allocated(4096).map();
+    std::vector<std::byte> host(300), content(4096), expected(4096);
+    std::iota(reinterpret_cast<unsigned char*>(host.data()),
+              reinterpret_cast<unsigned char*>(host.data() + host.size()), 1);
+    write(gpu.window(), content);
+    place const places[]{{3, 20, 70}, {100, 200, 7}};
+    copier_through(gpu, host, 1000)(copy_direction::to_gpu, places);
+    read(content, gpu.window());
+    std::copy_n(&host[20], 70, &expected[1003]);
+    std::copy_n(&host[200], 7, &expected[1100]);
+    EXPECT_EQ(content, expected);
+
+    std::vector<std::byte> back(300), returned(300);
+    copier_through(gpu, back, 1000)(copy_direction::to_cpu, places);
+    std::copy_n(&host[20], 70, &returned[20]);
+    std::copy_n(&host[200], 7, &returned[200]);
+    EXPECT_EQ(back, returned);
+}
+
+TEST(copier_at_once, copies_each_place_once_in_threads_of_their_own) {
+    for (std::size_t const count : {0, 1, 3, 4, 5, 1000}) {
+        std::mutex lock;
+        std::multiset<std::size_t> copied;
+        std::atomic<int> calls{0};
+        copier const four = at_once(
+            [&](copy_direction way, std::span<place const> places) {
+                EXPECT_EQ(way, copy_direction::to_cpu);
+                for (++calls; calls < 4;) // for ever, unless all run at once
+                    std::this_thread::yield();
+                std::lock_guard const hold(lock);
+                for (place const& each : places)
+                    copied.insert(each.gpu);
+            },
+            4);
+        std::vector<place> places;
+        std::multiset<std::size_t> expected;
+        for (std::size_t i = 0; i < count; ++i) {
+            places.push_back({i, 0, 1});
+            expected.insert(i);
+        }
+        four(copy_direction::to_cpu, places);
+        EXPECT_EQ(copied, expected);
+        EXPECT_EQ(calls, 4);
+    }
+}
+
+TEST(with_next_engine, does_the_work_again_until_too_many_copies_have_failed) {
+    mapping through = allocated(4096).map();
+    unsigned calls = 0, late = 0;
+    auto const failing = [&](errc how, unsigned times) {
+        calls = late = 0;
+        return with_next_engine(through, "driver", late, [&] {
+            if (++calls <= times)
+                throw error(how, "copy", "", "copy again");
+            return calls;
+        });
+    };
+    EXPECT_EQ(failing(errc::backend_broken, 3), 4u);
+    EXPECT_EQ(late, 3u);
+    EXPECT_EQ(through.engines_from(copy_direction::to_gpu), 0u) << "by an engine";
+    EXPECT_THROW((void)failing(errc::backend_broken, 4), error);
+    EXPECT_EQ(calls, 4u);
+    // Neither side may be used again.
+    EXPECT_THROW((void)failing(errc::copy_unfinished, 1), error);
+    EXPECT_EQ(calls, 1u);
+}
+
+TEST(copier_at_once, throws_what_one_of_its_threads_does) {
+    std::vector<place> const places{{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {3, 0, 1}};
+    for (place const& faulty : places) {
+        std::atomic<int> calls{0};
+        copier const four = at_once(
+            [&](copy_direction, std::span<place const> some) {
+                ++calls;
+                if (some.front().gpu == faulty.gpu)
+                    throw std::runtime_error("a copy failed");
+            },
+            4);
+        EXPECT_THROW(four(copy_direction::to_gpu, places), std::runtime_error);
+        EXPECT_EQ(calls, 4) << "and waits for the others";
     }
 }
 

@@ -45,7 +45,7 @@ TEST(run, measures_batches_as_without_it) {
 /// Runs a copy of the program that lies elsewhere.
 outcome copied(std::string const& preparation) {
     return barmap("sim -- sh -c 'd=$(mktemp -d \"/tmp/a b.XXXXXX\"); mkdir \"$d/bin\" \"$d/lib\"; "
-                  "cp " BARMAP_PROGRAM " \"$d/bin/barmap\"; " +
+                  "cp " BARMAP_PROGRAM " \"$d/bin/barmap\"; cp " BARMAP_CORE " \"$d/lib\"; " +
                   preparation + "\"$d/bin/barmap\" run -- true; c=$?; rm -r \"$d\"; exit $c'");
 }
 

@@ -64,6 +64,11 @@ protected:
                 static_cast<std::byte*>(to)[bytes - 1] ^= std::byte{1};
             return result;
         };
+        table.memcpy_async = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                CUstream stream) {
+            bool const lost = lost_of_engine_ != 0 && ++engine_copies_ % lost_of_engine_ == 0;
+            return lost ? cuda::success : real_->memcpy_async(to, from, bytes, stream);
+        };
         cuda::replace_api(&table);
     }
     ~wrong_copies() override { cuda::replace_api(nullptr); }
@@ -81,12 +86,22 @@ protected:
         EXPECT_EQ(found.err, "");
         return found;
     }
+    /// Runs the program with every nth copy of the engine `driver` lost.
+    static whole_run with_lost_by_engine(std::uint64_t nth, std::vector<std::string> const& words) {
+        engine_copies_ = 0;
+        lost_of_engine_ = nth;
+        whole_run found = with_wrong(0, 0, words);
+        EXPECT_GE(engine_copies_, nth);
+        lost_of_engine_ = 0;
+        return found;
+    }
     [[nodiscard]] static std::uint64_t reads() { return reads_; }
     [[nodiscard]] static std::uint64_t writes() { return writes_; }
 
 private:
     static inline cuda::driver_api const* real_ = nullptr;
-    static inline std::atomic<std::uint64_t> reads_{0}, writes_{0}, wrong_read_{0}, wrong_write_{0};
+    static inline std::atomic<std::uint64_t> reads_{0}, writes_{0}, wrong_read_{0}, wrong_write_{0},
+        engine_copies_{0}, lost_of_engine_{0};
 };
 
 std::size_t count_of(nlohmann::json const& rows, char const* member, nlohmann::json const& value) {
@@ -175,6 +190,26 @@ TEST_F(wrong_copies, on_all_devices_at_once_are_a_failure) {
         EXPECT_EQ(detail_of_failure(found).find("GPU 1: "), 0u) << detail_of_failure(found);
         EXPECT_EQ(count_of(found.results(), "memory", "vmm on 2 GPUs at once"), 1u);
     }
+}
+
+TEST_F(wrong_copies, of_an_engine_are_a_failure_of_stress) {
+    std::vector<std::string> const words{"stress", "--threads", "1",   "--iterations",
+                                         "1",      "--pieces",  "500", "--pairs",
+                                         "1000",   "--json"};
+    // Rarely enough for the engine's self-test, and an odd number: two threads may take turns.
+    whole_run const found = with_lost_by_engine(49, words);
+    EXPECT_EQ(found.exit_code, 1);
+    nlohmann::json const rows = found.results();
+    std::size_t parts = 0;
+    for (auto const& row : rows) {
+        if (!row.contains("wrong") && !row.contains("stale"))
+            continue;
+        ++parts;
+        EXPECT_GT(row.value(row.contains("wrong") ? "wrong" : "stale", 0), 0) << row;
+        EXPECT_EQ(row.at("passed"), false) << row;
+        EXPECT_TRUE(row.at("problem").is_null()) << row;
+    }
+    EXPECT_EQ(parts, 3u) << found.out;
 }
 
 /// What a row tells of its part: whether it is right, or nothing.

@@ -5,7 +5,6 @@
 
 #include "cuda/driver_lifetime.hpp"
 #include "system/library.hpp"
-#include "system/simulation.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>
@@ -151,6 +150,19 @@ void bind_symbol(Function& member, os::library const& from, char const* symbol,
         missing = symbol;
 }
 
+/// Beside the simulated driver; or that itself, since a wheel has one library for both vendors.
+std::vector<std::string> simulated_names() {
+    if (auto const forced = setting("BARMAP_SIM_HIP_LIBRARY"))
+        return {std::string(*forced)};
+    std::vector<std::string> names, of_both;
+    for (std::size_t i = 0; char const* const name = barmap_driver_file(i); ++i) {
+        std::string const& file = of_both.emplace_back(name);
+        names.push_back(file.substr(0, file.rfind('/') + 1) + "libamdhip64.so.6");
+    }
+    names.insert(names.end(), of_both.begin(), of_both.end());
+    return names;
+}
+
 vendor_table load() {
     vendor_table result;
     try {
@@ -162,13 +174,8 @@ vendor_table load() {
     }
     bool const simulated = setting("BARMAP_SIM") == "1";
     std::vector<std::string> names{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
-    if (simulated) {
-        names = os::simulated_library("libamdhip64.so.6",
-                                      std::string(setting("BARMAP_SIM_HIP_LIBRARY").value_or("")));
-        // A wheel has one library for both vendors.
-        for (std::string& both : os::simulated_library("libcuda.so.1", {}))
-            names.push_back(std::move(both));
-    }
+    if (simulated)
+        names = simulated_names();
     std::string why;
     os::library loaded = os::library::open(names, why);
     if (!loaded) {

@@ -178,7 +178,7 @@ def _rows_of_another_process() -> Optional[List[Dict[str, Any]]]:
     return rows if done.returncode == 0 else None
 
 
-# Set for the process that info() or devices() starts, lest a program that has Python inside start itself without end.
+# Set for the process that devices() starts, lest a program that has Python inside start itself without end.
 _INSIDE = "_BARMAP_INFO"
 
 
@@ -221,30 +221,22 @@ def info() -> Dict[str, Any]:
     """
     from . import __main__ as tool
 
-    command = [str(tool._PROGRAM)]
-    if tool._is_inside():
-        # A separate process, since this one may not have looked for a GPU yet.
-        command = tool._own_command()
-        if not command:
-            raise _refused("run `barmap info`", "sys.executable is not set", "set it to the path of a Python")
-        if _INSIDE in os.environ:
-            raise _refused("run `barmap info`", f"{sys.executable} is this program, and no Python",
-                           "set sys.executable to the path of a Python")
-    elif not tool._PROGRAM.exists():
+    program = str(tool._PROGRAM)
+    if not tool._PROGRAM.exists():
         raise _refused("run `barmap info`", "there is no program", tool._MISSING)
     try:
-        done = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=False,
-                              env=_environment_inside())
+        done = subprocess.run(["barmap", "info", "--json"], executable=program, capture_output=True, text=True,
+                              check=False)
     except OSError as failure:
-        raise _refused("run `barmap info`", f"cannot start {command[0]}: {failure.strerror}",
-                       "set sys.executable to the path of a Python") from failure
+        raise _refused("run `barmap info`", f"cannot start {program}: {failure.strerror}",
+                       "install the package again") from failure
     if done.returncode:
         raise _refused("run `barmap info`", done.stderr.strip(), "")
     try:
         found: Dict[str, Any] = json.loads(done.stdout)
     except ValueError as wrong:
-        raise _refused("run `barmap info`", f"{command[0]} printed something else: {done.stdout[:80]!r}",
-                       "set sys.executable to the path of a Python that prints nothing of its own") from wrong
+        raise _refused("run `barmap info`", f"{program} printed something else: {done.stdout[:80]!r}",
+                       "install the package again") from wrong
     return found
 
 

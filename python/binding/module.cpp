@@ -8,7 +8,6 @@
 #include "gdrapi.hpp"
 #include "inheritable.hpp"
 #include "mapped_memory.hpp"
-#include "program.hpp"
 #include "pygpu.hpp"
 #include "reports.hpp"
 #include "logs.hpp"
@@ -46,7 +45,4 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_gdrapi(module);
     barmap::python::bind_vkgdr(module);
     barmap::python::bind_pygpu(module);
-#ifdef BARMAP_WITH_PROGRAM
-    barmap::python::bind_program(module);
-#endif
 }

@@ -317,7 +317,7 @@ import ctypes, pathlib, barmap, numpy as np
 barmap.sim()
 gpu, host = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1")
 gpu.write(np.uint8([[1] * 4, [2] * 4]))
-driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
+driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1")
 ticket = barmap.batch_queue().submit([host.ctypes.data], [gpu.gpu_address], [4])
 assert barmap.batch_queue().wait(ticket)
 told = ""

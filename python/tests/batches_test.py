@@ -133,7 +133,7 @@ COUNTED = """
 import ctypes, pathlib
 import barmap
 import numpy as np
-driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
+driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1")
 gpu, host = barmap.alloc((64, 100), "u1"), barmap.pinned((64, 100), "u1")
 context = ctypes.c_void_p()
 assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0

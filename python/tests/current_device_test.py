@@ -19,7 +19,7 @@ from gpu_memory import Driver
 class DriverWithoutContext(Driver):
     def __init__(self):
         import pathlib
-        path = pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1"
+        path = pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1"
         self.library = ctypes.CDLL(str(path))
         self("cuInit", 0)
 

@@ -12,7 +12,7 @@ class Driver:
     """The driver's functions: of the machine's library, or of the one that the package carries."""
 
     def __init__(self, real=False):
-        simulated = pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1"
+        simulated = pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1"
         self.library = ctypes.CDLL("libcuda.so.1" if real else str(simulated))
         self("cuInit", 0)
         context = ctypes.c_void_p()

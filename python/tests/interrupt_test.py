@@ -16,7 +16,7 @@ import barmap, numpy as np
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background turns off
 barmap.sim()
 queue = barmap.batch_queue()
-driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
+driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1")
 context, probe = ctypes.c_void_p(), ctypes.c_void_p()
 assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
 assert driver.cuCtxSetCurrent(context) == 0

@@ -8,14 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent import futures
 
 import barmap
 import pytest
 
-# The tool, without what is Python's of it.
-PROGRAM = [sys.executable, "-c", "import os, sys; from barmap import _barmap\n"
-                                 "sys.exit(_barmap.run_program([b'barmap', *map(os.fsencode, sys.argv[1:])], []))"]
+PACKAGE = pathlib.Path(barmap.__file__).resolve().parent
+PROGRAM = PACKAGE / "bin" / "barmap"
 
 
 def tool(*arguments, directory="", **environment):
@@ -29,7 +27,7 @@ def tool(*arguments, directory="", **environment):
 
 
 needs_program = pytest.mark.skipif(
-    not hasattr(barmap._barmap, "run_program"), reason="built without CLI11, fmt or nlohmann-json"
+    not PROGRAM.exists(), reason="built without CLI11, fmt or nlohmann-json"
 )
 
 
@@ -41,7 +39,6 @@ def no_program(monkeypatch):
     def with_file(path):
         monkeypatch.setattr(main, "_PROGRAM", path)
 
-    monkeypatch.delattr(barmap._barmap, "run_program", raising=False)
     return with_file
 
 
@@ -86,18 +83,12 @@ def test_info_without_the_program(no_program, tmp_path):
     assert "barmap-tools" in caught.value.advice
 
 
-def test_info_of_a_program_that_fails(monkeypatch, tmp_path):
-    python = tmp_path / "python3"
-    python.write_text("#!/bin/sh\necho 'barmap: why' >&2\nexit 3\n")
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
+def test_info_of_a_program_that_fails(no_program, tmp_path):
+    program = tmp_path / "barmap"
+    program.write_text("#!/bin/sh\necho 'barmap: why' >&2\nexit 3\n")
+    program.chmod(0o755)
+    no_program(program)
     with pytest.raises(barmap.Error, match="cannot run `barmap info`: barmap: why$"):
-        barmap.info()
-
-
-def test_info_where_python_is_not_known(monkeypatch):
-    monkeypatch.setattr(sys, "executable", None)
-    with pytest.raises(barmap.Error, match="cannot run `barmap info`: sys.executable is not set"):
         barmap.info()
 
 
@@ -106,8 +97,8 @@ def test_the_program_of_another_package_takes_the_place(tmp_path):
     program.write_text("#!/bin/sh\necho \"$0\" \"$@\"\nexit 4\n")
     program.chmod(0o755)
     done = subprocess.run(
-        [sys.executable, "-c", "import pathlib, sys; from barmap import _barmap, __main__ as main\n"
-         "vars(_barmap).pop('run_program', None); main._PROGRAM = pathlib.Path(sys.argv.pop(1))\n"
+        [sys.executable, "-c", "import pathlib, sys; from barmap import __main__ as main\n"
+         "main._PROGRAM = pathlib.Path(sys.argv.pop(1))\n"
          "sys.exit(main.main())", program, "lat", "--json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (4, f"{program} lat --json\n"), done.stderr
 
@@ -128,24 +119,6 @@ def test_the_program_is_interrupted_as_others_are(tmp_path):
     finally:
         running.kill()
         running.communicate()
-
-
-@needs_program
-def test_python_gets_its_signals_back():
-    from barmap import __main__ as main
-
-    numbers = [signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ]
-    before = [signal.getsignal(each) for each in numbers]
-    assert main.main(["no-such-command"]) == 2
-    assert [signal.getsignal(each) for each in numbers] == before
-
-
-@needs_program
-def test_the_program_runs_in_any_thread():
-    from barmap import __main__ as main
-
-    with futures.ThreadPoolExecutor() as pool:
-        assert pool.submit(main.main, ["no-such-command"]).result() == 2
 
 
 @needs_program
@@ -201,37 +174,48 @@ def test_info_runs_the_package_that_was_imported(monkeypatch, tmp_path):
     assert barmap.info()["barmap"] == barmap.__version__
 
 
-@needs_program
-@pytest.mark.parametrize("python, why", [("/none/python", "cannot start"), ("/bin/true", "printed something else")])
-def test_info_needs_a_python(monkeypatch, python, why):
-    monkeypatch.setattr(sys, "executable", python)
-    with pytest.raises(barmap.Error, match=why):
+def test_info_of_another_program(no_program):
+    no_program(pathlib.Path("/bin/true"))
+    with pytest.raises(barmap.Error, match="printed something else"):
+        barmap.info()
+    no_program(pathlib.Path("/etc/passwd"))
+    with pytest.raises(barmap.Error, match="cannot start /etc/passwd"):
         barmap.info()
 
 
-@needs_program
-def test_what_was_not_started_leaves_the_environment_as_it_was():
-    program = """
-import ctypes, os, barmap.__main__ as tool
-libc = ctypes.CDLL(None)
-libc.getenv.restype = ctypes.c_char_p
-names = [b"BARMAP_SIM", b"BARMAP_SIM_LIBRARY", b"BARMAP_SIM_DEVICES", b"LD_LIBRARY_PATH"]
-before = [libc.getenv(each) for each in names]
-assert before[2] == b"3" and before[3] == b"/none"
-assert tool.main(["sim", "--devices", "2", "--", "/none/program"]) == 127
-assert [libc.getenv(each) for each in names] == before
-"""
-    environment = {name: value for name, value in os.environ.items() if name != "BARMAP_SIM"}
+@pytest.mark.skipif(not (PACKAGE / "lib").exists(), reason="the libraries are those of the system")
+def test_libdir_has_the_libraries_by_all_their_names():
+    done = tool("--libdir")
+    assert (done.returncode, done.stdout) == (0, f"{PACKAGE / 'lib'}\n"), done.stderr
+    program = ("import ctypes, sys\n"
+               "for name in ('libbarmap.so.1', 'libgdrapi.so.2', 'libvkgdr.so.1', 'libgdrapi.so', 'libvkgdr.so'):\n"
+               "    library = ctypes.CDLL(name)\n"
+               "assert ctypes.CDLL('libgdrapi.so').gdr_open and ctypes.CDLL('libvkgdr.so').vkgdr_open\n"
+               "maps = open('/proc/self/maps').read()\n"
+               "print(len({line.split()[-1] for line in maps.splitlines() if 'libbarmap.so.1' in line}))")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False,
-                          env={**environment, "BARMAP_SIM_DEVICES": "3", "LD_LIBRARY_PATH": "/none"})
-    assert done.returncode == 0, done.stderr
+                          env={**os.environ, "LD_LIBRARY_PATH": done.stdout.strip()})
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
-@needs_program
-def test_info_does_not_start_itself_without_end(monkeypatch):
-    monkeypatch.setenv("_BARMAP_INFO", "1")
-    with pytest.raises(barmap.Error, match="is this program, and no Python"):
-        barmap.info()
+def test_libdir_where_the_system_has_them(monkeypatch, capsys, tmp_path):
+    from barmap import __main__ as main
+
+    monkeypatch.setattr(main, "_LIBRARIES", tmp_path / "none")
+    assert main.main(["--libdir"]) == 3
+    assert "libgdrapi2" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not (PACKAGE / "lib").exists(), reason="the libraries are those of the system")
+def test_one_core_serves_the_package_and_the_libraries():
+    """The extension, the drop-in libraries and what `barmap run` loads have one libbarmap.so.1."""
+    program = ("import ctypes, pathlib, barmap\n"
+               "barmap.devices()[0]\n"
+               "for name in ('libgdrapi.so.2', 'libvkgdr.so.1', 'libbarmap-memcpy.so'):\n"
+               f"    ctypes.CDLL(str(pathlib.Path({str(PACKAGE / 'lib')!r}) / name))\n"
+               "print(*sorted({line.split()[-1] for line in open('/proc/self/maps') if 'libbarmap.so' in line}))")
+    done = tool("run", "--", sys.executable, "-c", program, BARMAP_SIM="1")
+    assert (done.returncode, done.stdout) == (0, f"{PACKAGE / 'lib' / 'libbarmap.so.1'}\n"), done.stderr
 
 
 @needs_program
@@ -254,7 +238,7 @@ def test_the_program_hands_plot_over_to_python(tmp_path):
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (tmp_path / "python3").chmod(0o755)
-    done = subprocess.run([*PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
+    done = subprocess.run([PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
                           env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "barmap: cannot read" in done.stderr
 
@@ -268,7 +252,7 @@ def test_plot_does_not_run_what_lies_in_the_current_directory(tmp_path):
     for name in ("__init__", "__main__"):
         (tmp_path / "barmap" / f"{name}.py").write_text("raise SystemExit('not this one')\n")
     starts = os.path.dirname(os.path.dirname(barmap.__file__)) + os.pathsep
-    done = subprocess.run([PROGRAM[0], "-I", *PROGRAM[1:], "plot", "none.json", "-o", "p.svg"],
+    done = subprocess.run([PROGRAM, "plot", "none.json", "-o", "p.svg"],
                           cwd=tmp_path, capture_output=True, text=True, check=False,
                           env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": starts})
     assert done.returncode == 2 and "barmap: cannot read" in done.stderr, done.stderr
@@ -280,7 +264,7 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
     (tmp_path / "python3").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
     (tmp_path / "python3").chmod(0o755)
     done = subprocess.run(
-        [*PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
+        [PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
         env=environment, capture_output=True, text=True, check=False)
     said = done.stdout.split("\n")
     assert said[0] == "-c" and said[said.index("plot"):] == [
@@ -292,7 +276,7 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
 def test_plot_without_the_package_says_what_is_missing(tmp_path):
     (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
     (tmp_path / "python3").chmod(0o755)
-    done = subprocess.run([*PROGRAM, "plot", "none.json", "-o", "p.svg"], capture_output=True, text=True, check=False,
+    done = subprocess.run([PROGRAM, "plot", "none.json", "-o", "p.svg"], capture_output=True, text=True, check=False,
                           env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert done.returncode == 3, done.stderr
     assert "No module named 'barmap'" in done.stderr and "Traceback" not in done.stderr

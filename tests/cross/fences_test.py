@@ -25,7 +25,7 @@ PROCESSORS = {
                 "load": r"l\w+\s+r\d+,0\(r4\)", "call": r"bctrl?\b", "last": r"bctr\b",
                 "return": r"blr\b"},
 }
-WRITE = re.compile(r"bl\s.*::write_bytes\(")
+WRITE = re.compile(r"bl\s.*\bbarmap_copy_write\b")
 BRANCH = re.compile(r"^(b|b\.\w+|b(?:eq|ne|l[te]|g[te])[+-]?|cbn?z|tbn?z)\s+(?:\S+,\s*)*([0-9a-f]+) <")
 
 
@@ -39,9 +39,9 @@ def disassembly(processor):
                         f"-I{ROOT}/core/src", f"-I{ROOT}", "-c", ROOT / "core/src/transfer/cpu/copy.cpp", "-o", compiled.name], check=True)
         text = subprocess.run([triplet + "-objdump", "-dr", "--no-show-raw-insn", "--demangle",
                                compiled.name], check=True, capture_output=True, text=True).stdout
-    functions = {}
+    functions, current = {}, {}
     for line in text.splitlines():
-        if found := re.match(r"^[0-9a-f]+ <barmap::(?:.*::)?(\w+)\(.*>:$", line):
+        if found := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
             current = functions.setdefault(found.group(1), {})
         elif found := re.match(r"^\s*([0-9a-f]+): R_\w+\s+(.*\S)", line):
             at = int(found.group(1), 16)
@@ -94,13 +94,13 @@ def check(functions, processor):
         if seen < least:
             faults.append(f"{name}: {least} accesses and calls were expected, {seen} were found")
 
-    look("write_bytes", "stores", "store", 5)  # four words and a call
-    look("read_bytes", "loads", "load", 5)
-    look("fill_bytes", "stores", "store", 1)  # what it calls for all but the last piece
-    for name, barrier in (("flush_stores", "stores"), ("order_loads", "loads")):
+    look("barmap_copy_write", "stores", "store", 5)  # four words and a call
+    look("barmap_copy_read", "loads", "load", 5)
+    look("barmap_copy_fill", "stores", "store", 1)  # what it calls for all but the last piece
+    for name, barrier in (("barmap_flush_stores", "stores"), ("barmap_order_loads", "loads")):
         if not any(re.match(processor[barrier], text) for text in functions[name].values()):
             faults.append(f"{name}: no barrier")
-    for name in ("post_word", "post_line"):
+    for name in ("barmap_copy_post_word", "barmap_copy_post_line"):
         if any(re.match(processor["barrier"], text) for text in functions[name].values()):
             faults.append(f"{name}: a barrier")
     return faults
@@ -111,8 +111,8 @@ def main():
     functions = disassembly(processor)
     faults = check(functions, processor)
     # The check itself: it finds each barrier that is missing.
-    for name, kind in (("write_bytes", "stores"), ("read_bytes", "loads"), ("flush_stores", "stores"),
-                       ("order_loads", "loads"), ("fill_bytes", "stores")):
+    for name, kind in (("barmap_copy_write", "stores"), ("barmap_copy_read", "loads"), ("barmap_flush_stores", "stores"),
+                       ("barmap_order_loads", "loads"), ("barmap_copy_fill", "stores")):
         for at, text in functions[name].items():
             if is_barrier(processor, kind, text):
                 less = {**functions, name: {**functions[name], at: "nop"}}

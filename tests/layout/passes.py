@@ -13,7 +13,7 @@ WITHOUT_PASS = {
     "checkpoint": {"prepare", "restore"},
     "device": {"count", "current", "ordinal", "name", "pci_address", "driver_version", "simulated", "retain", "destroy"},
     "host_buffer": {"data", "size", "gpu_address", "destroy"},
-    "mapping": {"data", "size", "kind", "backend", "engines_from", "routine", "use_routine", "window", "window_by", "write",
+    "mapping": {"data", "size", "kind", "backend", "engines_from", "routine", "use_routine", "part", "window", "window_by", "write",
                 "read", "post32", "post64", "post_line", "destroy"},
     "pin": {"gpu_address", "size", "memory_kind", "backend", "destroy"},
 }

@@ -25,7 +25,7 @@ ALONE = {
     ("SIM_GPU",): {"libcuda.so.1", "libamdhip64.so.6"},
     ("GDRCOPY", "PROGRAM"): {"libgdrapi.so.2.6", *PROGRAM},
 }
-ALWAYS = {"libbarmap.a"}
+ALWAYS = {"libbarmap.a", "libbarmap_ground.a"}
 
 
 class Products(unittest.TestCase):

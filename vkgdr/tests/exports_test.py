@@ -32,7 +32,7 @@ def main(library, header):
         if wanted not in dynamic:
             problems.append(f"the dynamic section lacks {wanted}")
     for needed in re.findall(r"NEEDED.*\[(.*)\]", dynamic):
-        if not re.match(r"lib(c|m|stdc\+\+|gcc_s|asan|ubsan|tsan)\.so|ld-linux|lib(dl|pthread)\.so", needed):
+        if not re.match(r"lib(barmap|c|m|stdc\+\+|gcc_s|asan|ubsan|tsan)\.so|ld-linux|lib(dl|pthread)\.so", needed):
             problems.append(f"it needs {needed}")
     print("\n".join(problems) or f"{len(exported)} functions")
     return 1 if problems else 0

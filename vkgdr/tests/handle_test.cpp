@@ -31,34 +31,33 @@ void expect_dead(vkgdr_memory_t memory, char const* words) {
     refused([&] { vkgdr_memory_invalidate(memory, 0, 1); });
 }
 
+// Whether it can come back is a matter of the backend that made it: Vulkan's cannot.
 TEST_P(handle_test, live_memory_comes_back_after_a_checkpoint) {
-    if (GetParam().vulkan) {
-        {
-            opened const gpu;
-            allocated const memory(gpu, bytes);
-            EXPECT_FALSE(vkgdr_barmap_checkpoint_prepare(1'000'000'000));
+    {
+        opened const gpu;
+        allocated const memory(gpu, bytes);
+        std::byte* const at = memory.cpu();
+        std::memset(at, 5, bytes);
+        EXPECT_EQ(vkgdr_open(0, 8), nullptr); // sets an error, which a success clears
+        if (vkgdr_barmap_checkpoint_prepare(1'000'000'000)) {
+            EXPECT_FALSE(GetParam().vulkan);
+            EXPECT_EQ(last_error(), "(none)");
+            EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), bytes, 0), nullptr);
+            expect_error("prepared for a checkpoint");
+            EXPECT_TRUE(vkgdr_barmap_checkpoint_restore()) << last_error();
+            EXPECT_EQ(last_error(), "(none)");
+        } else {
+            EXPECT_STRNE(GetParam().name, "simulated_gpu") << last_error();
             expect_error("memory that the backend allocated");
-            std::memset(memory.cpu(), 3, bytes);
+            expect_error("(backend vulkan)");
         }
-        EXPECT_TRUE(vkgdr_barmap_checkpoint_prepare(1'000'000'000)) << last_error();
-        EXPECT_EQ(vkgdr_open(0, 0), nullptr);
-        expect_error("prepared for a checkpoint");
-        EXPECT_TRUE(vkgdr_barmap_checkpoint_restore()) << last_error();
-        return;
+        EXPECT_EQ(memory.cpu(), at);
+        EXPECT_EQ(at[bytes - 1], std::byte{5});
     }
-    opened const gpu;
-    allocated const memory(gpu, bytes);
-    std::byte* const at = memory.cpu();
-    std::memset(at, 5, bytes);
-    EXPECT_EQ(vkgdr_open(0, 8), nullptr); // sets an error, which a success clears
     EXPECT_TRUE(vkgdr_barmap_checkpoint_prepare(1'000'000'000)) << last_error();
-    EXPECT_EQ(last_error(), "(none)");
-    EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), bytes, 0), nullptr);
+    EXPECT_EQ(vkgdr_open(0, 0), nullptr);
     expect_error("prepared for a checkpoint");
     EXPECT_TRUE(vkgdr_barmap_checkpoint_restore()) << last_error();
-    EXPECT_EQ(last_error(), "(none)");
-    EXPECT_EQ(memory.cpu(), at);
-    EXPECT_EQ(at[bytes - 1], std::byte{5});
 }
 
 TEST_P(handle_test, null) {

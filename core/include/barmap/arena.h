@@ -35,6 +35,13 @@ BARMAP_API int barmap_arena_create(barmap_device* device, size_t gpu_bytes, size
 ///     barmap_arena *mine = barmap_arena_retain(words);
 BARMAP_API barmap_arena* barmap_arena_retain(barmap_arena* arena);
 
+/// Ends one use of the handle, and frees it with the last. The memory lives as long as rings and
+/// counters in it; when the last one goes, CUDA frees it, which waits for running kernels. NULL: does
+/// nothing.
+///
+///     barmap_arena_destroy(words);
+BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
+
 /// The GPU whose memory it is; NULL if the arena belongs to a signal that another process has shared.
 /// The arena keeps the handle: do not destroy it. Any thread.
 ///
@@ -134,8 +141,8 @@ typedef struct barmap_signal {
 
 /// Makes a descriptor of a ring or a counter, for languages that have their own. The functions of
 /// <barmap/ring.h> and <barmap/counter.h> call it. Any thread.
-/// @param parts      all of its parts, of one arena, in the order in which the other process is to
-///                   take them
+/// @param parts      all of its parts, of one arena, in the order in which the other process takes
+///                   them
 /// @param descriptor set to a close-on-exec descriptor, which the caller closes; -1 on failure
 /// @return 0; or as barmap_pin_share()
 ///
@@ -144,7 +151,7 @@ BARMAP_API int barmap_signal_share(barmap_signal const* what, barmap_arena_part 
                                    size_t count, int* descriptor);
 
 /// Opens a descriptor. Any thread.
-/// @param kind what it is to be, a value of enum barmap_signal_kind
+/// @param kind what the caller expects, a value of enum barmap_signal_kind
 /// @param what set to what the descriptor says
 /// @param out  an arena, from which barmap_arena_take() takes the same parts; free it with
 ///             barmap_arena_destroy()
@@ -154,12 +161,6 @@ BARMAP_API int barmap_signal_share(barmap_signal const* what, barmap_arena_part 
 ///     barmap_signal_open_shared(descriptor, BARMAP_RING_TO_GPU, &what, &memory);
 BARMAP_API int barmap_signal_open_shared(int descriptor, int kind, barmap_signal* what,
                                          barmap_arena** out);
-
-/// Ends one use of the handle, and frees it with the last. The memory lives as long as rings and counters in it; when the last one goes,
-/// CUDA frees it, which waits for running kernels. NULL: does nothing.
-///
-///     barmap_arena_destroy(words);
-BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 
 #ifdef __cplusplus
 }

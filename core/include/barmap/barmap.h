@@ -19,9 +19,8 @@
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: functions that make a handle, barmap_mapping_copy_to_gpu(), barmap_mapping_copy_to_cpu()
-/// and those of batches return 0 or a value of enum barmap_status, and leave a sentence in
-/// barmap_error_message(). When one fails, it sets its output to NULL or 0. A NULL that is not
+/// Errors: functions whose comment names statuses return 0 or a value of enum barmap_status, and leave a
+/// sentence in barmap_error_message(). When one fails, it sets its output to NULL or 0. A NULL that is not
 /// allowed gives BARMAP_ERROR_INVALID_ARGUMENT in these functions; functions that free do nothing
 /// with it; elsewhere it is the caller's error.
 ///
@@ -32,9 +31,8 @@
 /// Threads: several threads may use a device, a pin, a batch queue, and a mapping for copies at
 /// once; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
-/// fork(): the handles belong to the process that made them. A child may only free them, and
-/// ask of a device what <barmap/report.h> says; functions
-/// that make a handle return BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
+/// fork(): the handles belong to the process that made them. A child may only free them, and ask of a
+/// device what <barmap/report.h> says; functions that make a handle return BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
 ///
 /// barmap(3) lists the environment variables (BARMAP_SIM=1: the simulated GPU).
 #ifndef BARMAP_BARMAP_H
@@ -45,7 +43,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+#if defined(BARMAP_BUILDS_LIBRARY) // whose definitions clang wants to say the same
+#define BARMAP_API __attribute__((visibility("default")))
+#elif defined(__GNUC__)
 #define BARMAP_API __attribute__((visibility("default"), nothrow))
 #else
 #define BARMAP_API
@@ -69,7 +69,7 @@ BARMAP_API char const* barmap_error_message(void);
 /// The code that the system, CUDA, Vulkan or NVIDIA's resource manager returned for the last
 /// failure in this thread; 0 if barmap itself refused, and before the first failure.
 ///
-///     if (barmap_pin_allocate(gpu, bytes, &pin) == BARMAP_ERROR_CUDA &&
+///     if (barmap_pin_allocate(gpu, bytes, NULL, &pin) == BARMAP_ERROR_CUDA &&
 ///         barmap_error_cause() == CUDA_ERROR_OUT_OF_MEMORY)
 ///         free_something();
 BARMAP_API int barmap_error_cause(void);
@@ -127,8 +127,8 @@ BARMAP_API barmap_device* barmap_device_retain(barmap_device* device);
 BARMAP_API char const* barmap_device_name(barmap_device const* device);
 
 /// Ends one use of the handle, and frees it with the last. Pins and mappings made through it remain
-/// usable. Freeing the last handle of a
-/// GPU frees memory with CUDA, which waits for running kernels. NULL: does nothing.
+/// usable. Freeing the last handle of a GPU frees memory with CUDA, which waits for running kernels.
+/// NULL: does nothing.
 ///
 ///     barmap_device_destroy(gpu);
 BARMAP_API void barmap_device_destroy(barmap_device* device);

@@ -135,8 +135,7 @@ BARMAP_API uint64_t barmap_batch_queue_of(uint64_t ticket);
 BARMAP_API barmap_batch_queue* barmap_batch_queue_retain(barmap_batch_queue* queue);
 
 /// Ends one use of the handle, and frees it with the last. Batches in flight continue; freeing the last
-/// handle of a GPU's queue waits for
-/// them. NULL: does nothing.
+/// handle of a GPU's queue waits for them. NULL: does nothing.
 ///
 ///     barmap_batch_queue_destroy(queue);
 BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);

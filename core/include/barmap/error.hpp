@@ -47,7 +47,12 @@ enum class errc {
     checkpointed = BARMAP_ERROR_CHECKPOINTED, ///< call checkpoint_restore() first
 };
 
+class error;
+
 namespace detail {
+
+/// Throws this thread's last failure, which a C function has returned.
+[[noreturn]] void throw_failure(int status);
 
 /// The codes of one party. Those of another library's copy of it, with its name, are equal.
 class code_category final : public std::error_category {
@@ -150,8 +155,8 @@ public:
         text += ": " + code.message();
         if (!advice.empty())
             text += "; " + advice;
-        parts_ = std::make_shared<parts const>(parts{std::move(operation), std::move(backend),
-                                                     std::move(advice), std::move(text), piece});
+        parts_ = std::make_shared<parts const>(parts{std::move(text), std::move(operation),
+                                                     std::move(backend), std::move(advice), piece});
     }
     error(errc code, std::string operation, std::string backend, std::string advice,
           std::optional<std::size_t> piece = {})
@@ -170,16 +175,19 @@ public:
     [[nodiscard]] char const* what() const noexcept override { return parts_->text.c_str(); }
 
 private:
+    friend void detail::throw_failure(int status);
     struct parts {
-        std::string operation, backend, advice, text;
+        std::string text, operation, backend, advice;
         std::optional<std::size_t> piece;
     };
+    error(std::error_code code, parts whole)
+        : std::system_error(code), parts_(std::make_shared<parts const>(std::move(whole))) {}
+
     std::shared_ptr<parts const> parts_; ///< shared by copies, so that copying cannot fail
 };
 
 namespace detail {
 
-/// Throws this thread's last failure, which a C function has returned.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_failure(int status) {
     std::error_code code(status, category());
     switch (status) {
@@ -203,8 +211,10 @@ namespace detail {
         break;
     }
     std::int64_t const piece = barmap_error_piece();
-    throw error(code, barmap_error_operation(), barmap_error_backend(), barmap_error_advice(),
-                piece < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(piece)));
+    throw error(
+        code, {barmap_error_message(), barmap_error_operation(), barmap_error_backend(),
+               barmap_error_advice(),
+               piece < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(piece))});
 }
 
 /// Calls of C functions: throws unless they succeed.

@@ -125,11 +125,12 @@ BARMAP_API char const* barmap_mapping_routine(barmap_mapping const* mapping, int
 BARMAP_API int barmap_mapping_use_routine(barmap_mapping* mapping, char const* name);
 
 /// Makes the copies of barmap_mapping_copy_to_gpu() and _to_cpu() through this mapping, of any size, use
-/// one engine: to compare engines. Starts it. A copy that it cannot make then fails. Do not call it while
+/// one engine that BARMAP_ENGINE allows: to compare engines. Starts it. A copy that it cannot make then
+/// fails. Do not call it while
 /// another thread copies through the mapping.
 /// @param name of an engine; "mapping": loads and stores; "auto": again whatever is fastest
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if the engine is
-///         not usable; BARMAP_ERROR_UNSUPPORTED_MEMORY if it cannot hold this memory;
+///         not usable; BARMAP_ERROR_UNSUPPORTED_OPERATION if it cannot hold this memory;
 ///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_mapping_use_engine(map, "driver");
@@ -154,6 +155,16 @@ typedef struct barmap_plan_head {
 ///     barmap_window all;
 ///     barmap_mapping_window(map, &all);
 BARMAP_API void barmap_mapping_window(barmap_mapping const* mapping, barmap_window* window);
+
+/// A part of it. Any thread.
+/// @param mapping NULL: an empty mapping
+/// @param window  set to the part, unless it is NULL
+/// @return 0; BARMAP_ERROR_OUT_OF_RANGE if the part does not lie inside
+///
+///     barmap_window header;
+///     barmap_mapping_part(map, 0, 64, &header);
+BARMAP_API int barmap_mapping_part(barmap_mapping const* mapping, size_t offset, size_t bytes,
+                                   barmap_window* window);
 
 /// The same, with one copy routine for every size: to compare routines. Any thread.
 /// @param mapping NULL: an empty window

@@ -71,7 +71,7 @@ public:
     /// A part of the mapping. @throws error errc::out_of_range if it does not lie inside
     [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const& {
         if (!holds(offset, bytes))
-            refuse_range("take", offset, bytes);
+            detail::check(barmap_mapping_part(handle_.get(), offset, bytes, nullptr));
         return whole_.subwindow(offset, bytes);
     }
     /// A window of a temporary mapping would dangle: keep the mapping in a variable.
@@ -97,8 +97,8 @@ public:
     void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
         if (holds(offset, bytes.size()) && bytes.size() < engines_from_.to_gpu)
             write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
-        else if (!holds(offset, bytes.size()))
-            refuse_range("copy", offset, bytes.size());
+        else if (!handle_)
+            detail::check(barmap_mapping_part(nullptr, offset, bytes.size(), nullptr));
         else
             detail::check(barmap_mapping_copy_to_gpu(handle_.get(), offset, bytes.data(), bytes.size()));
     }
@@ -121,8 +121,8 @@ public:
     void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
         if (holds(offset, bytes.size()) && bytes.size() < engines_from_.to_cpu)
             read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
-        else if (!holds(offset, bytes.size()))
-            refuse_range("copy", offset, bytes.size());
+        else if (!handle_)
+            detail::check(barmap_mapping_part(nullptr, offset, bytes.size(), nullptr));
         else
             detail::check(barmap_mapping_copy_to_cpu(handle_.get(), bytes.data(), offset, bytes.size()));
     }
@@ -176,7 +176,7 @@ public:
     ///
     /// @param name of an engine; "mapping": loads and stores; "auto": again whatever is fastest
     /// @throws error errc::invalid_argument; errc::backend_absent or errc::backend_broken if the engine
-    ///         is not usable; errc::unsupported_memory if it cannot hold this memory
+    ///         is not usable; errc::unsupported_operation if it cannot hold this memory
     void use_engine(std::string_view name) {
         detail::check(barmap_mapping_use_engine(handle_.get(), std::string(name).c_str()));
         find_engines();
@@ -194,14 +194,6 @@ private:
         return handle_ ? barmap_mapping_routine(handle_.get(), direction, bytes)
                        : std::string_view{};
     }
-    [[noreturn, gnu::cold]] void refuse_range(char const* what, std::size_t offset,
-                                              std::size_t bytes) const {
-        throw error(errc::out_of_range,
-                    what + (' ' + std::to_string(bytes)) + " bytes at offset " +
-                        std::to_string(offset) + " of a mapping of " + std::to_string(size()),
-                    std::string(backend()), "stay inside the mapping");
-    }
-
     detail::owned<barmap_mapping, barmap_mapping_destroy> handle_;
     barmap::window whole_;
     struct {

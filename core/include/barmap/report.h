@@ -74,6 +74,37 @@ BARMAP_API void barmap_cause_text(int status, int cause, char* text, size_t byte
 ///     barmap_device_create(barmap_device_current(), &gpu);
 BARMAP_API int barmap_device_current(void);
 
+/// Where the CUDA driver is looked for, real or simulated, in this order: names for dlopen(). Loads
+/// nothing. Any thread.
+/// @return NULL behind the last, and if memory is short. Valid until the process ends
+///
+///     void *cuda = NULL;
+///     for (size_t i = 0; !cuda && barmap_driver_file(i); ++i)
+///         cuda = dlopen(barmap_driver_file(i), RTLD_NOW);
+BARMAP_API char const* barmap_driver_file(size_t index);
+
+/// The CUDA driver of the process. Later versions append members: pass one, of which all are set.
+typedef struct barmap_driver {
+    size_t size;         ///< sizeof(barmap_driver), as compiled into the program
+    void* library;       ///< libcuda.so.1 or the simulated one, for dlsym(); NULL if it cannot be loaded
+    char const* problem; ///< why it cannot be used; "" if it can. Valid until the process ends
+    int is_initialised;  ///< 1 if cuInit was called
+    int result_of_init;  ///< its CUresult
+    int simulated;       ///< 1 with BARMAP_SIM=1
+    int version;         ///< of its CUDA interface: 13000 for CUDA 13.0
+} barmap_driver;
+
+/// Loads and initialises the CUDA driver as every function does that needs it: for libraries over barmap
+/// that call CUDA themselves, and should call the same. Loaded once, and never unloaded. Any thread.
+/// @param driver set to what came of it; its size is set by the caller
+/// @return 0, also if no driver can be used; BARMAP_ERROR_INVALID_ARGUMENT, also for one of barmap's
+///         environment variables that has a wrong value; BARMAP_ERROR_NO_MEMORY
+///
+///     barmap_driver cuda = {.size = sizeof cuda};
+///     if (barmap_driver_load(&cuda) == BARMAP_OK && *cuda.problem == 0)
+///         launch = dlsym(cuda.library, "cuLaunchKernel");
+BARMAP_API int barmap_driver_load(barmap_driver* driver);
+
 /// Opens the GPU whose CUDA context is current in this thread; GPU 0 if it has none. Otherwise as
 /// barmap_device_create().
 /// @param out free it with barmap_device_destroy()

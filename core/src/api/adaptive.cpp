@@ -165,16 +165,12 @@ copy_methods const* methods_if_any(pin_state const& pin) {
     }
 }
 
-void copy_by_one(engine_slot& slot, job const& what) {
-    what.expect_present_cuda();
-    auto const by = reach(slot, what);
-    pinned_host::allocation const in = what.look();
-    if (is_made(copy_by(slot, by, what, in), slot, what))
-        return;
-    throw error(errc::backend_broken, "copy " + std::to_string(what.bytes) + " bytes", "",
-                "copy engine " + std::string(slot.name()) +
-                    " has not ended it in time, or no longer reaches the memory: copy again, or use "
-                    "another engine");
+/// A mapping that is to use one engine uses no other way. @throws error
+[[noreturn]] void refuse_other_ways(engine_slot const& only, std::size_t bytes) {
+    throw error(errc::backend_broken, "copy " + std::to_string(bytes) + " bytes", "",
+                "copy engine " + std::string(only.name()) +
+                    " has not ended it in time, or no longer reaches the memory: copy again, or "
+                    "use another engine");
 }
 
 } // namespace
@@ -188,15 +184,19 @@ void use_engine(mapping_state& mapping, std::string_view name) {
         for (std::unique_ptr<engine_slot> const& each : device.engines)
             if (each->name() == name)
                 chosen = each.get();
+        std::string_view const allowed = forced_engine();
+        if (chosen && !allowed.empty() && allowed != name)
+            throw error(errc::backend_absent, "use copy engine " + std::string(name), "",
+                        "BARMAP_ENGINE=" + std::string(allowed) + " does not allow it: unset it");
         if (!chosen)
-            throw error(errc::invalid_argument, what, "",
+            throw error(errc::invalid_argument, "use copy engine " + std::string(name), "",
                         "give the name of one that `barmap info` prints, \"mapping\" or \"auto\"");
         chosen->require();
         auto const by = mapping.pin->engines.find(*chosen);
         if (!by || !by->memory)
-            throw error(errc::unsupported_memory, what, "",
-                        "copy engine " + std::string(name) +
-                            " cannot hold this memory, which another thread may free during a copy");
+            throw error(errc::unsupported_operation, "use copy engine " + std::string(name), "",
+                        "it cannot hold this memory, which another thread may free during a copy: "
+                        "allocate it with barmap");
     }
     mapping.by_engine = chosen;
     mapping.by_mapping = name == "mapping";
@@ -207,13 +207,14 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
     checkpoint::pass const here =
         mapping.pin->device->enter("copy GPU memory", device_state::look::never);
     device_state& device = *mapping.pin->device;
-    if (mapping.by_engine)
-        return copy_by_one(*mapping.by_engine, {mapping, direction, offset, host, bytes});
-    copy_methods const* const methods = methods_if_any(*mapping.pin);
-    if (!methods)
-        return copy_by_mapping(mapping, direction, offset, host, bytes);
-    engine_slot* const pageable = methods->of(direction, host_memory_kind::pageable, bytes);
-    engine_slot* const pinned = methods->of(direction, host_memory_kind::pinned, bytes);
+    engine_slot *pageable = mapping.by_engine, *pinned = mapping.by_engine;
+    if (!mapping.by_engine) {
+        copy_methods const* const methods = methods_if_any(*mapping.pin);
+        if (!methods)
+            return copy_by_mapping(mapping, direction, offset, host, bytes);
+        pageable = methods->of(direction, host_memory_kind::pageable, bytes);
+        pinned = methods->of(direction, host_memory_kind::pinned, bytes);
+    }
     if (pageable || pinned) {
         job const what{mapping, direction, offset, host, bytes};
         answer now;
@@ -222,6 +223,8 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
             return;
         if (now.refusal)
             std::rethrow_exception(now.refusal);
+        if (mapping.by_engine && by && by->worker->is_retired())
+            refuse_other_ways(*mapping.by_engine, bytes);
         if (!now.in) {
             what.expect_present_cuda();
             now.in = what.look();
@@ -233,6 +236,8 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
         if (chosen && is_made(copy_by(*chosen, by, what, in), *chosen, what))
             return;
         // Where that one has failed for good, or does not reach this memory, another may.
+        if (mapping.by_engine)
+            refuse_other_ways(*mapping.by_engine, bytes);
         if (chosen && !device.engine_is_forced)
             for (std::unique_ptr<engine_slot> const& each : device.engines)
                 if (each.get() != chosen &&

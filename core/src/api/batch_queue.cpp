@@ -402,7 +402,7 @@ std::uint64_t barmap_batch_queue_of(std::uint64_t ticket) {
 }
 
 int barmap_batch_queue_done(barmap_batch_queue const* queue, std::uint64_t ticket, int* done) {
-    return attempt([&] {
+    return c::attempt_at_once([&] {
         expect(done, ask, "pass a pointer for the answer, not NULL") = 0;
         batch_queue_state& state = state_of(queue, ask);
         checkpoint::pass const here = state.device->enter(ask, device_state::look::never);

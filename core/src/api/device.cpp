@@ -134,6 +134,7 @@ int barmap_device_create_current(barmap_device** out) {
 int barmap_device_create_from_pointer(std::uint64_t gpu_address, barmap_device** out) {
     return make(out, opening, [&] {
         checkpoint::pass const here(opening);
+        expect_first_process(opening); // before CUDA is asked, which a child cannot
         return open_owner(cuda::describe(gpu_address, 1, "find the GPU that owns"));
     });
 }
@@ -142,6 +143,7 @@ int barmap_device_create_from_pages(std::uint64_t gpu_address, std::size_t bytes
                                     barmap_device** out) {
     return make(out, opening, [&] {
         checkpoint::pass const here(opening);
+        expect_first_process(opening);
         return open_owner(cuda::describe_pages(gpu_address, bytes, "find the GPU that owns"));
     });
 }

@@ -21,6 +21,18 @@ window at(barmap_mapping const* mapping, std::size_t offset) noexcept {
     return mapping->whole.subwindow(offset);
 }
 
+/// @param mapping null: an empty one
+void expect_inside(barmap_mapping const* mapping, char const* what, std::size_t offset,
+                   std::size_t bytes) {
+    std::size_t const size = mapping ? mapping->whole.size : 0;
+    if (offset > size || bytes > size - offset)
+        throw error(errc::out_of_range,
+                    what + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                        " of a mapping of " + std::to_string(size),
+                    mapping ? std::string(mapping->state->pin->slot->name()) : std::string(),
+                    "stay inside the mapping");
+}
+
 std::size_t engines_from(mapping_state const& state, copy_direction way) noexcept {
     if (state.by_mapping)
         return std::numeric_limits<std::size_t>::max();
@@ -33,11 +45,7 @@ void copy_range(barmap_mapping const* mapping, copy_direction way, std::size_t o
     mapping_state const& state = *expect(mapping, operation, "map some memory first").state;
     if (!host && bytes > 0)
         throw error(errc::invalid_argument, operation, "", "pass host memory, not NULL");
-    if (offset > mapping->whole.size || bytes > mapping->whole.size - offset)
-        throw error(errc::out_of_range,
-                    "copy " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                        " of a mapping of " + std::to_string(mapping->whole.size),
-                    std::string(state.pin->slot->name()), "stay inside the mapping");
+    expect_inside(mapping, "copy ", offset, bytes);
     if (bytes == 0 || bytes < engines_from(state, way))
         copy_by_mapping(state, way, offset, host, bytes);
     else
@@ -111,6 +119,17 @@ int barmap_mapping_use_routine(barmap_mapping* mapping, char const* name) {
             copy::find_routine(&expect(name, operation, "name one, not NULL"));
         if (mapping)
             mapping->state->plan = copy::plan_of_one(routine, mapping->state->kind);
+    });
+}
+
+int barmap_mapping_part(barmap_mapping const* mapping, std::size_t offset, std::size_t bytes,
+                        barmap_window* to) {
+    return attempt([&] {
+        if (to)
+            *to = {};
+        expect_inside(mapping, "take ", offset, bytes);
+        if (to && mapping)
+            *to = {mapping->whole.data + offset, bytes, mapping->whole.plan};
     });
 }
 

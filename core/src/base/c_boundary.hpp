@@ -13,6 +13,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace barmap::c {
 
@@ -24,10 +25,9 @@ int refuse(barmap_status status, std::string_view operation, std::string_view wh
 /// The same for an exception.
 int fail(error const& failure) noexcept;
 
-/// Where exceptions stop. Runs the body, or says why not.
+/// Where exceptions stop. Runs a body in which no thread can be cancelled, or says why not.
 template <class Body>
-int attempt(Body body) noexcept {
-    barmap::os::no_cancellation const uncancelled;
+int attempt_at_once(Body body) noexcept {
     try {
         body();
         return BARMAP_OK;
@@ -38,6 +38,13 @@ int attempt(Body body) noexcept {
     } catch (std::exception const& failure) {
         return fail(BARMAP_ERROR_UNEXPECTED, failure.what());
     }
+}
+
+/// The same with any body.
+template <class Body>
+int attempt(Body body) noexcept {
+    os::no_cancellation const uncancelled; // which takes 10 ns
+    return attempt_at_once(std::move(body));
 }
 
 /// Hands over the handle that the body makes, a std::unique_ptr.

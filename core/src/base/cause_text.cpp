@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <system_error>
 
 namespace {
 
@@ -96,8 +97,8 @@ constexpr std::array<named_code, 16> rm_names{{
     {0x59, "NV_ERR_OPERATING_SYSTEM"},
 }};
 
-/// Nothing for a status that is no refusal of barmap's own.
-constexpr char const* refusal_text(int status) noexcept {
+/// Nothing for a status whose cause has a code.
+constexpr char const* text_of(int status) noexcept {
     switch (status) {
     case BARMAP_ERROR_INVALID_ARGUMENT:
         return "invalid argument";
@@ -125,6 +126,12 @@ constexpr char const* refusal_text(int status) noexcept {
         return "the copy did not end in time";
     case BARMAP_ERROR_CHECKPOINTED:
         return "a checkpoint has cut off this process from the GPU";
+    case BARMAP_ERROR_NO_MEMORY:
+        return "out of memory";
+    case BARMAP_ERROR_UNEXPECTED:
+        return "a fault in barmap";
+    case BARMAP_ERROR_NOT_STARTED:
+        return "no copy engine is at work";
     default:
         return nullptr;
     }
@@ -133,10 +140,13 @@ constexpr char const* refusal_text(int status) noexcept {
 } // namespace
 
 void barmap_cause_text(int status, int cause, char* text, std::size_t bytes) {
-    char const* known = refusal_text(status);
+    char const* known = text_of(status);
     char const* unknown = "unknown barmap error %d";
     int number = status;
-    if (status == BARMAP_ERROR_CUDA) {
+    if (status == BARMAP_ERROR_SYSTEM) {
+        std::snprintf(text, bytes, "%s", std::system_category().message(cause).c_str());
+        return;
+    } else if (status == BARMAP_ERROR_CUDA) {
         known = find(cuda_names, cause);
         unknown = "CUresult %d";
         number = cause;

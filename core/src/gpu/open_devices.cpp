@@ -33,15 +33,19 @@ open_devices& registry() {
 
 } // namespace
 
-std::shared_ptr<device_state> open_device(int ordinal) {
-    open_devices& open = registry();
+void expect_first_process(std::string operation) {
     // Set and asked before any lock, which another thread may hold when the process forks.
     os::process_id owner{};
-    if (!open.owner.compare_exchange_strong(owner, os::this_process()) &&
+    if (!registry().owner.compare_exchange_strong(owner, os::this_process()) &&
         !os::is_this_process(owner))
-        throw error(errc::forked_child, "open GPU " + std::to_string(ordinal), "",
+        throw error(errc::forked_child, std::move(operation), "",
                     "use barmap in the process that opened a device first; a forked child may only "
                     "destroy its objects, or exec");
+}
+
+std::shared_ptr<device_state> open_device(int ordinal) {
+    open_devices& open = registry();
+    expect_first_process("open GPU " + std::to_string(ordinal));
     open_devices::entry& entry = [&]() -> open_devices::entry& {
         std::lock_guard const guard(open.lock);
         return open.by_ordinal[ordinal];

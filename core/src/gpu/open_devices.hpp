@@ -4,8 +4,13 @@
 #include "gpu/device_state.hpp"
 
 #include <memory>
+#include <string>
 
 namespace barmap {
+
+/// Notes that this process uses CUDA, so that its forked children cannot.
+/// @throws error errc::forked_child in such a child
+void expect_first_process(std::string operation);
 
 /// The state of a GPU that all its handles share: the one that is alive, or a new one. Opening one
 /// GPU waits for no other. @throws error as device::open()

@@ -303,23 +303,23 @@ int make_log(std::size_t slots, std::uint64_t first, barmap_log_handle* handle, 
     return result;
 }
 
-constexpr char make_it[] = "make a log";
+constexpr char make_log_text[] = "make a log";
 
 } // namespace
 
 int barmap_log_create(barmap_device* device, std::size_t slots, barmap_log_handle* handle,
                       barmap_log** out) {
-    return make_log(slots, 0, handle, out, make_it, [&] {
-        barmap_device* const of = &expect(device, make_it, "open a device first, not NULL");
+    return make_log(slots, 0, handle, out, make_log_text, [&] {
+        barmap_device* const of = &expect(device, make_log_text, "open a device first, not NULL");
         return arena(barmap::device(barmap_device_retain(of)), arena::alignment, 0);
     });
 }
 
 int barmap_log_create_in(barmap_arena* memory, std::size_t slots, std::uint64_t first,
                          barmap_log_handle* handle, barmap_log** out) {
-    return make_log(slots, first, handle, out, make_it, [&] {
+    return make_log(slots, first, handle, out, make_log_text, [&] {
         return arena(
-            barmap_arena_retain(&expect(memory, make_it, "make an arena first, not NULL")));
+            barmap_arena_retain(&expect(memory, make_log_text, "make an arena first, not NULL")));
     });
 }
 

@@ -16,7 +16,7 @@
 namespace barmap {
 namespace {
 
-constexpr char open_it[] = "open shared memory";
+constexpr char open_signal_text[] = "open shared memory";
 
 constexpr std::size_t most_parts = 2; ///< of each block
 
@@ -43,7 +43,7 @@ constexpr std::array kinds{
     kind_traits{"counter_to_gpu", 1, 0, false}, kind_traits{"counter_to_cpu", 1, 1, false}};
 
 [[noreturn]] void refuse(std::string advice) {
-    throw error(errc::invalid_argument, open_it, "", std::move(advice));
+    throw error(errc::invalid_argument, open_signal_text, "", std::move(advice));
 }
 
 [[noreturn]] void refuse() {
@@ -66,7 +66,7 @@ packed_signal unpack(std::span<std::byte const> bytes) {
     if (result.magic != magic)
         refuse();
     if (result.version != version)
-        throw error(errc::unsupported_operation, open_it, "",
+        throw error(errc::unsupported_operation, open_signal_text, "",
                     "another version of barmap shared it: use one version in both processes");
     if (bytes.size() != sizeof result || result.kind == 0 || result.kind > kinds.size())
         refuse();
@@ -104,6 +104,12 @@ int share(barmap_signal const& what, std::span<barmap_arena_part const* const> p
     }
     if (of_gpu != traits.gpu_parts || of_host != traits.host_parts)
         refuse_parts();
+    bool const is_ring = what.message_bytes != 0 && what.slots != 0;
+    if (traits.is_ring != is_ring || (!traits.is_ring && (what.message_bytes | what.slots) != 0) ||
+        (what.kind != BARMAP_COUNTER_TO_CPU && what.first != 0))
+        throw error(errc::invalid_argument, operation, "",
+                    "give message_bytes and slots of a ring, first of a counter to the CPU, and 0 "
+                    "for the others");
     arena_state const& memory = *parts.front()->owner;
     std::vector<os::fd> files;
     files.push_back(os::fd(memory.memory.share())); // not lost if there is no memory for the list
@@ -113,7 +119,7 @@ int share(barmap_signal const& what, std::span<barmap_arena_part const* const> p
 }
 
 std::unique_ptr<barmap_arena> open_signal(int descriptor, int kind, barmap_signal& what) {
-    (void)traits_of(static_cast<std::uint64_t>(kind), open_it);
+    (void)traits_of(static_cast<std::uint64_t>(kind), open_signal_text);
     os::parcel content = os::parcel::look_into(descriptor);
     packed_signal const packed = unpack(content.bytes);
     kind_traits const& traits = kinds[packed.kind - 1];
@@ -147,8 +153,8 @@ int barmap_signal_share(barmap_signal const* what, barmap_arena_part const* cons
 }
 
 int barmap_signal_open_shared(int descriptor, int kind, barmap_signal* what, barmap_arena** out) {
-    return c::make(out, open_it, [&] {
-        barmap_signal& is = c::expect(what, open_it, "pass a pointer for what it is, not NULL");
+    return c::make(out, open_signal_text, [&] {
+        barmap_signal& is = c::expect(what, open_signal_text, "pass a pointer for what it is, not NULL");
         is = {};
         return open_signal(descriptor, kind, is);
     });

@@ -195,15 +195,15 @@ struct barmap_step_outputs : step_state {
 
 namespace {
 
-constexpr char make_it[] = "make the tensors of a step", launch_it[] = "launch the kernel of a step";
+constexpr char make_tensors[] = "make the tensors of a step", launching[] = "launch the kernel of a step";
 
 template <class Steps>
 int make_steps(barmap_device* gpu, barmap_step_tensor const* tensors, std::size_t count,
                std::size_t versions, Steps** out) noexcept {
-    return make(out, make_it, [&] {
-        device const of(barmap_device_retain(&expect(gpu, make_it, "create a device first")));
+    return make(out, make_tensors, [&] {
+        device const of(barmap_device_retain(&expect(gpu, make_tensors, "create a device first")));
         if (!tensors && count > 0)
-            throw error(errc::invalid_argument, make_it, "", "pass the tensors, not NULL");
+            throw error(errc::invalid_argument, make_tensors, "", "pass the tensors, not NULL");
         return std::make_unique<Steps>(
             of, std::span(reinterpret_cast<step_tensor const*>(tensors), count), versions);
     });
@@ -212,7 +212,7 @@ int make_steps(barmap_device* gpu, barmap_step_tensor const* tensors, std::size_
 template <class Steps>
 int launch(Steps const* steps, void* stream) noexcept {
     return attempt([&] {
-        Steps const& of = expect(steps, launch_it, "make them first, not NULL");
+        Steps const& of = expect(steps, launching, "make them first, not NULL");
         of.launch(of.ring.handle(), stream);
     });
 }

@@ -4,8 +4,12 @@
 #include <barmap/checkpoint.h>
 #include <barmap/counter.h>
 #include <barmap/host_buffer.h>
+#include <barmap/list.h>
 #include <barmap/log.h>
+#include <barmap/mapping.h>
 #include <barmap/report.h>
+#include <barmap/ring.h>
+#include <barmap/step_tensors.h>
 
 #include <barmap/barmap.h>
 
@@ -25,6 +29,14 @@ int main() {
     int (*const make)(barmap_arena*, uint64_t, barmap_counter_to_cpu_handle*, barmap_counter_to_cpu**) =
         barmap_counter_to_cpu_create;
     if (make(nullptr, 0, nullptr, &counter) != BARMAP_ERROR_INVALID_ARGUMENT)
+        return 1;
+    barmap_list* routines = nullptr;
+    int (*const list)(barmap_list**) = barmap_list_copy_routines;
+    if (list(&routines) != BARMAP_OK || barmap_list_count(routines) == 0)
+        return 1;
+    barmap_list_destroy(routines);
+    barmap_step_inputs* inputs = nullptr;
+    if (barmap_step_inputs_create(nullptr, nullptr, 0, 1, &inputs) != BARMAP_ERROR_INVALID_ARGUMENT)
         return 1;
     return open(-1, &device) == BARMAP_ERROR_NO_DEVICE && barmap_device_count() > 0 ? 0 : 1;
 }

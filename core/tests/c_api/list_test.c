@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every list of the C interface, on two simulated GPUs: its rows, its end, and each refusal.
 #include <barmap/list.h>
+#include <barmap/report.h>
 
 #include "check.h"
 
@@ -171,7 +172,8 @@ static void engines(void) {
     barmap_list_destroy(of_pin);
 
     barmap_batch_queue* queue = NULL;
-    uint64_t ticket = 0, const at = barmap_pin_gpu_address(memory);
+    uint64_t const at = barmap_pin_gpu_address(memory);
+    uint64_t ticket = 0;
     int done = 0;
     barmap_copy_piece const piece = {at + 4096, at, 100};
     CHECK(barmap_batch_queue_create(gpu, &queue) == BARMAP_OK);

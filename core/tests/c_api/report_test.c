@@ -6,6 +6,7 @@
 #include <barmap/host_buffer.h>
 #include <barmap/report.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -15,12 +16,14 @@ static void parts_of_a_failure(void) {
     barmap_device* device = (void*)&failures;
     CHECK(strcmp(barmap_error_operation(), "") == 0 && strcmp(barmap_error_backend(), "") == 0);
     CHECK(strcmp(barmap_error_advice(), "") == 0 && barmap_error_piece() == -1);
+    CHECK(barmap_error_status() == BARMAP_OK);
     CHECK(barmap_device_create(7, &device) == BARMAP_ERROR_NO_DEVICE && !device);
     CHECK(strcmp(barmap_error_operation(), "open GPU 7") == 0);
     CHECK(strcmp(barmap_error_backend(), "") == 0);
     CHECK(strcmp(barmap_error_advice(), "CUDA shows the GPUs 0 to 1") == 0);
     CHECK(barmap_device_create(0, &device) == BARMAP_OK);
     CHECK(strcmp(barmap_error_operation(), "open GPU 7") == 0); // a success leaves it
+    CHECK(barmap_error_status() == BARMAP_ERROR_NO_DEVICE);
     barmap_device_destroy(device);
 }
 
@@ -48,7 +51,81 @@ static void the_piece_that_was_refused(void) {
 static void* others_failure(void* unused) {
     (void)unused;
     CHECK(strcmp(barmap_error_operation(), "") == 0 && barmap_error_piece() == -1);
+    CHECK(barmap_error_status() == BARMAP_OK);
     return NULL;
+}
+
+static int is_cause(int status, int cause, char const* expected) {
+    char text[BARMAP_CAUSE_TEXT_BYTES];
+    memset(text, 'x', sizeof text);
+    barmap_cause_text(status, cause, text, sizeof text);
+    if (memchr(text, 0, sizeof text) && strcmp(text, expected) == 0)
+        return 1;
+    fprintf(stderr, "%d %d: %.*s\n", status, cause, (int)sizeof text, text);
+    return 0;
+}
+
+static void causes_in_words(void) {
+    CHECK(is_cause(BARMAP_ERROR_CUDA, 2, "CUDA_ERROR_OUT_OF_MEMORY"));
+    CHECK(is_cause(BARMAP_ERROR_CUDA, 12345, "CUresult 12345"));
+    CHECK(is_cause(BARMAP_ERROR_VULKAN, -2, "VK_ERROR_OUT_OF_DEVICE_MEMORY"));
+    CHECK(is_cause(BARMAP_ERROR_VULKAN, -12345, "VkResult -12345"));
+    CHECK(is_cause(BARMAP_ERROR_RM, 0x51, "NV_ERR_NO_MEMORY"));
+    CHECK(is_cause(BARMAP_ERROR_RM, 0x3039, "NV_STATUS 0x3039"));
+    CHECK(is_cause(BARMAP_ERROR_OUT_OF_RANGE, 77, "out of range")); // whatever the cause
+    CHECK(is_cause(9999, 0, "unknown barmap error 9999"));
+    for (int status = BARMAP_ERROR_INVALID_ARGUMENT; status <= BARMAP_ERROR_NOT_STARTED; ++status) {
+        char text[BARMAP_CAUSE_TEXT_BYTES] = "";
+        barmap_cause_text(status, 1, text, sizeof text);
+        CHECK(strlen(text) > 0);
+    }
+    char text[] = "abcdefgh";
+    barmap_cause_text(BARMAP_ERROR_CUDA, 2, text, 6); // is cut
+    CHECK(strcmp(text, "CUDA_") == 0 && text[6] == 'g');
+    barmap_cause_text(BARMAP_ERROR_CUDA, 2, text, 1);
+    CHECK(text[0] == 0 && text[1] == 'U');
+    text[0] = 'a';
+    barmap_cause_text(BARMAP_ERROR_CUDA, 2, text, 0);
+    CHECK(text[0] == 'a');
+}
+
+static void drivers_that_are_known(void) {
+    CHECK(barmap_driver_known_from("580.159.04") == BARMAP_DRIVER_HEADERS);
+    CHECK(barmap_driver_known_from("1.2.3") == BARMAP_DRIVER_UNKNOWN);
+    CHECK(barmap_driver_known_from("") == BARMAP_DRIVER_UNKNOWN);
+    CHECK(barmap_driver_known_from("no version") == BARMAP_DRIVER_UNKNOWN);
+}
+
+static void the_driver_is_the_one_that_barmap_calls(void) {
+    barmap_driver driver = {.size = sizeof driver};
+    CHECK(barmap_driver_load(&driver) == BARMAP_OK);
+    CHECK(driver.size == sizeof driver && strcmp(driver.problem, "") == 0);
+    CHECK(driver.is_initialised == 1 && driver.result_of_init == 0 && driver.simulated == 1);
+    CHECK(driver.version >= 13000); // of CUDA 13.0
+    CHECK(driver.library && dlsym(driver.library, "cuInit") != NULL);
+    size_t files = 0;
+    while (barmap_driver_file(files))
+        CHECK(strstr(barmap_driver_file(files++), "libcuda.so.1") != NULL);
+    CHECK(files > 0 && barmap_driver_file(SIZE_MAX) == NULL);
+    struct {
+        barmap_driver known;
+        char unknown[8];
+    } newer = {.unknown = "unknown"};
+    newer.known.size = sizeof newer;
+    CHECK(barmap_driver_load(&newer.known) == BARMAP_OK && newer.known.library == driver.library);
+    CHECK(newer.unknown[0] == 0);
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_driver_load(NULL));
+    driver.size = 8;
+    REFUSED_WITHOUT_OUTPUT("sizeof(barmap_driver)", barmap_driver_load(&driver));
+}
+
+// The functions that return no status leave it with the message.
+static void what_a_name_without_a_status_says(void) {
+    barmap_device* device = NULL;
+    CHECK(barmap_device_create(99, &device) == BARMAP_ERROR_NO_DEVICE);
+    CHECK(strcmp(barmap_batch_queue_engine(NULL), "") == 0);
+    CHECK(barmap_error_status() == BARMAP_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(barmap_error_message(), "create a batch queue first") != NULL);
 }
 
 static void what_a_gpu_is(void) {
@@ -62,7 +139,7 @@ static void what_a_gpu_is(void) {
     CHECK(barmap_device_simulated(current) == 1);
     uint64_t total = 0, available = 0;
     CHECK(barmap_device_bar1(second, &total, &available) == BARMAP_OK);
-    CHECK(available <= total); // of a simulated GPU no backend reports it: see boundary_test
+    CHECK(available <= total); // of a simulated GPU no backend reports it: see rm_test
     CHECK(barmap_device_bar1(NULL, &total, &available) == BARMAP_ERROR_INVALID_ARGUMENT);
     CHECK(total == 0 && available == 0);
     CHECK(strcmp(barmap_error_operation(), "read the size of BAR1") == 0);
@@ -154,6 +231,8 @@ int main(int argc, char** argv) {
         CHECK(strcmp(barmap_error_operation(), "use BARMAP_SIM=maybe") == 0);
         CHECK(strcmp(barmap_error_advice(), "allowed are 0, 1") == 0);
         CHECK(barmap_is_pinned(&failures, sizeof failures) == 0); // without CUDA
+        barmap_driver driver = {.size = sizeof driver};
+        REFUSED_WITHOUT_OUTPUT("allowed are 0, 1", barmap_driver_load(&driver));
         return failures != 0;
     }
     parts_of_a_failure();
@@ -161,6 +240,10 @@ int main(int argc, char** argv) {
     pthread_t other;
     CHECK(pthread_create(&other, NULL, others_failure, NULL) == 0 &&
           pthread_join(other, NULL) == 0);
+    causes_in_words();
+    drivers_that_are_known();
+    the_driver_is_the_one_that_barmap_calls();
+    what_a_name_without_a_status_says();
     what_a_gpu_is();
     what_is_pinned();
     what_the_environment_says();

@@ -75,7 +75,7 @@ TEST(chosen_engine, that_is_unknown_or_cannot_copy_is_refused) {
     pin const pinned = gpu.pin(block.address(), mib);
     mapping map = pinned.map();
     expect_refusal([&] { map.use_engine("nonsense"); }, errc::invalid_argument, "barmap info");
-    expect_refusal([&] { map.use_engine("driver"); }, errc::unsupported_memory, "cannot hold");
+    expect_refusal([&] { map.use_engine("driver"); }, errc::unsupported_operation, "cannot hold");
     expect_refusal([&] { map.use_engine("channel"); }, errc::backend_absent, "channel");
     map.copy_to_gpu(0, std::array<char, 100>{}); // as before
     mapping empty;

@@ -65,10 +65,10 @@ TEST(memcpy_start, an_engine_that_cannot_be_had_is_off) {
         list.push_back({host.address() + i * 100, block.address() + i * 100, 100});
     for (int i = 0; i < 3; ++i)
         memcpy_program::expect_left(copies(list, stream.get()).call(), reason::off);
+    memcpy_dropin::gpu_batches::destroy_all(); // waits for the thread that says it
     std::string const said = testing::internal::GetCapturedStderr();
     EXPECT_NE(said.find("CUDA's own from now on: cannot copy a batch"), std::string::npos) << said;
     EXPECT_EQ(said.find("from now on"), said.rfind("from now on")) << "said once";
-    memcpy_dropin::gpu_batches::destroy_all();
 }
 
 // CUDA's own copies, made by barmap, are no better than CUDA's own.

@@ -20,9 +20,9 @@ FUNCTIONS = {
 }
 SONAME = "libgdrapi.so.2"
 FILES = ("libgdrapi.so", "libgdrapi.so.2", "libgdrapi.so.2.6")
-# One file that is put in the place of the original: it brings barmap and the C++ runtime along, and
+# It brings the C++ runtime along, needs libbarmap.so.1, and
 # loads the GPU's driver when it is used. Sanitizers need the runtime as a library.
-NEEDED = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d+|ld(64)?-linux.*|ld64\.so.*")
+NEEDED = re.compile(r"lib(barmap|c|m|dl|pthread|rt)\.so\.\d+|ld(64)?-linux.*|ld64\.so.*")
 NEEDED_BY_SANITIZERS = re.compile(r"lib(stdc\+\+|gcc_s|asan|ubsan|tsan)\.so\.\d+")
 # The linker's and the compiler's own, and what sanitizers and profilers put in.
 NOT_INTERFACE = re.compile(r"__bss_start|_edata|_end|_init|_fini|__(asan|ubsan|tsan|odr_asan)_\w+")

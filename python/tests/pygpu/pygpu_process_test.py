@@ -77,7 +77,7 @@ def test_without_a_device():
 def test_without_a_library(tmp_path):
     """Where the simulated library is no library: as on a machine without a driver."""
     package = pathlib.Path(barmap.__file__).parent
-    shutil.copytree(package, tmp_path / "barmap", ignore=shutil.ignore_patterns("*.so.*"))
+    shutil.copytree(package, tmp_path / "barmap", ignore=shutil.ignore_patterns("barmap-sim"))
     answer, said = run(REFUSED, PYTHONPATH=str(tmp_path)).split("\n")
     assert answer == "35 0 35 35" and "cannot be loaded" in said and "BARMAP_SIM=1" in said
 
@@ -270,7 +270,7 @@ def test_the_context_of_another_library_is_used(runtime):
         pytest.skip("HIP has no contexts")
     said = run("""
 import ctypes, pathlib, barmap
-cu = ctypes.CDLL(str(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1"))
+cu = ctypes.CDLL(str(pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1"))
 assert cu.cuInit(0) == 0
 context, now = ctypes.c_void_p(), ctypes.c_void_p()
 assert cu.cuCtxCreate_v2(ctypes.byref(context), 0, 1) == 0

@@ -17,7 +17,7 @@ class Vendor:
 
     def __init__(self, name):
         self.name = name
-        folder = pathlib.Path(barmap.__file__).parent / "barmap-sim"
+        folder = pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim"
         own = folder / NAMES[name]
         # A wheel has one library for both vendors.
         path = str(own if own.exists() else folder / NAMES["cuda"]) if SIMULATED else NAMES[name]

@@ -10,7 +10,7 @@ import pathlib
 import barmap
 import numpy
 
-_driver = ctypes.CDLL(str(pathlib.Path(barmap.__file__).with_name("barmap-sim") / "libcuda.so.1"))
+_driver = ctypes.CDLL(str(pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1"))
 
 
 def _call(name, *arguments):

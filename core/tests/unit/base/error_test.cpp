@@ -97,7 +97,8 @@ TEST(error_test, every_code_has_its_own_words) {
     EXPECT_EQ(codes, std::size_t{13});
     for (std::string const& message : messages)
         EXPECT_EQ(message.find("unknown barmap error"), std::string::npos);
-    EXPECT_EQ(category().message(last + 1), "unknown barmap error " + std::to_string(last + 1));
+    EXPECT_EQ(category().message(BARMAP_ERROR_NOT_STARTED), "no copy engine is at work");
+    EXPECT_EQ(category().message(4711), "unknown barmap error 4711");
     EXPECT_EQ(category().message(0), "unknown barmap error 0");
 }
 

@@ -6,7 +6,7 @@ import pathlib
 
 import barmap
 
-_simulated = pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1"
+_simulated = pathlib.Path(barmap.__file__).parent / "lib" / "barmap-sim" / "libcuda.so.1"
 _library = ctypes.CDLL(
     str(_simulated) if barmap.devices()[0].simulated else "libcuda.so.1"
 )
