@@ -6,7 +6,3 @@ if(TARGET unit_tests)
   set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
-# It defines what one file of the library does, which then brings others along.
-if(CMAKE_UNITY_BUILD AND TARGET c_api_boundary_test)
-  target_link_options(c_api_boundary_test PRIVATE LINKER:--allow-multiple-definition)
-endif()

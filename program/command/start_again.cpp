@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// For the stand-alone program; in Python's extension, python/binding/program.cpp does this.
 #include "command/execute.hpp"
 #include "command/program.hpp"
 

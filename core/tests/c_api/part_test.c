@@ -7,6 +7,7 @@
 #include <barmap/ring.h>
 
 #include "check.h"
+#include "cuda_calls.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -21,13 +22,6 @@ static int const invalid = BARMAP_ERROR_INVALID_ARGUMENT, no_room = BARMAP_ERROR
 static barmap_device* gpu;
 static barmap_arena* words;
 static void* stream;
-
-static void* driver;
-static int cu(char const* name, void* a, void* b) {
-    int (*function)(void*, void*) = NULL;
-    *(void**)&function = dlsym(driver, name);
-    return function ? function(a, b) : -1;
-}
 
 static void set_up(void) {
     if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, block, block, NULL, &words)) {

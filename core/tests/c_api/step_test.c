@@ -3,6 +3,7 @@
 #include <barmap/step_tensors.h>
 
 #include "check.h"
+#include "cuda_calls.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -19,13 +20,6 @@ static barmap_mapping* map;
 static unsigned char* at;
 static barmap_step_tensor tensors[2]; // with a gap between them
 static void* stream;
-
-static void* driver;
-static int cu(char const* name, void* a, void* b) {
-    int (*function)(void*, void*) = NULL;
-    *(void**)&function = dlsym(driver, name);
-    return function ? function(a, b) : -1;
-}
 
 static void set_up(void) {
     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, NULL, &memory) ||
