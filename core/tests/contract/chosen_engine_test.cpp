@@ -59,6 +59,7 @@ TEST_P(chosen_engine_test, leaves_other_mappings_as_they_are) {
 TEST_P(chosen_engine_test, gives_way_to_loads_and_stores_and_to_what_is_fastest) {
     map_.use_engine(name_);
     map_.use_engine("mapping");
+    EXPECT_GT(map_.engines_from(copy_direction::to_gpu), map_.size()) << "no copy may wait";
     std::uint64_t const before = copies_of(gpu_, name_);
     std::vector<std::byte> const host(512 * kib);
     map_.copy_to_gpu(0, host);
