@@ -4,6 +4,8 @@
 #include "interposed.hpp"
 #include "next_definition.hpp"
 
+#include <barmap/report.h>
+
 #include <atomic>
 #include <cstring>
 #include <dlfcn.h>
@@ -58,6 +60,15 @@ void* find_for(void const* caller, char const* symbol) noexcept {
     return found;
 }
 
+/// Whether this is code of libbarmap.so.1. Its engine copies by CUDA's functions themselves: a
+/// batch that was taken from it would wait for the locks that the engine holds.
+bool is_of_core(void const* caller) noexcept {
+    Dl_info its{}, of_core{};
+    return ::dladdr(caller, &its) != 0 &&
+           ::dladdr(reinterpret_cast<void*>(&barmap_driver_load), &of_core) != 0 &&
+           its.dli_fbase == of_core.dli_fbase;
+}
+
 /// Whether the handle is for what all may see.
 bool is_for_all(void* library) noexcept {
     if (library == RTLD_DEFAULT)
@@ -74,7 +85,7 @@ outcome search(void* library, char const* symbol, char const* version,
     if (!symbol || std::strncmp(symbol, "cu", 2) != 0)
         return others;
     interposed* const which = find_interposed(symbol);
-    if (!which || library == RTLD_NEXT) // the caller wants what is behind itself
+    if (!which || library == RTLD_NEXT || is_of_core(caller)) // NEXT: behind the caller
         return others;
     auto const next = [&](void* where) {
         return version ? reinterpret_cast<dlvsym_function*>(others.go_on)(where, symbol, version)
