@@ -18,10 +18,12 @@ typedef struct barmap_arena barmap_arena; ///< memory that rings and counters sh
 ///                   to the CPU also 128 of host memory; a ring takes 128 of each, and its slots in
 ///                   multiples of 128
 /// @param host_bytes size of the host memory; 0 for none
-/// @param backend    of the GPU memory, as for barmap_pin_allocate()
+/// @param backend    of the GPU memory, as for barmap_pin_allocate(); "rm" if you share parts with
+///                   other processes and barmap would choose another one
 /// @param out        free it with barmap_arena_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and
-///         barmap_mapping_create()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_SYSTEM or _CUDA also if no more host
+///         memory may be locked (ulimit -l), or no descriptor is left: the host memory takes one;
+///         or as barmap_pin_allocate() and barmap_mapping_create()
 ///
 ///     barmap_arena *words;
 ///     if (barmap_arena_create(gpu, 1 << 20, 1 << 16, NULL, &words) != BARMAP_OK)
@@ -36,14 +38,14 @@ BARMAP_API int barmap_arena_create(barmap_device* device, size_t gpu_bytes, size
 BARMAP_API barmap_arena* barmap_arena_retain(barmap_arena* arena);
 
 /// Ends one use of the handle, and frees it with the last. The memory lives as long as rings and
-/// counters in it; when the last one goes, CUDA frees it, which waits for running kernels. NULL: does
-/// nothing.
+/// counters in it; when the last one goes, CUDA frees it, which waits for running kernels. NULL:
+/// does nothing.
 ///
 ///     barmap_arena_destroy(words);
 BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 
-/// The GPU whose memory it is; NULL if the arena belongs to a signal that another process has shared.
-/// The arena keeps the handle: do not destroy it. Any thread.
+/// The GPU whose memory it is; NULL if another process made the arena, and this one opened a ring
+/// or a counter of it by a descriptor. The arena keeps the handle: do not destroy it. Any thread.
 ///
 ///     puts(barmap_device_name(barmap_arena_device(words)));
 BARMAP_API barmap_device* barmap_arena_device(barmap_arena const* arena);
@@ -61,12 +63,14 @@ enum barmap_arena_block {
     BARMAP_OF_HOST = 1 ///< pinned host memory
 };
 
-/// Takes a part of an arena, at a multiple of 128 bytes. Any thread.
+/// Takes a part of an arena, at a multiple of 128 bytes, with what its last user left there. An
+/// arena of another process hands out the parts of the ring or counter that was opened, in their
+/// order. Any thread.
 /// @param block a value of enum barmap_arena_block
 /// @param bytes greater than 0
 /// @param out   give it back with barmap_arena_part_destroy(); the memory stays allocated as long
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if no part of that size is left;
-///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for 0 bytes; BARMAP_ERROR_OUT_OF_RANGE if no part
+///         of that size is left; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_arena_take(words, BARMAP_OF_GPU, 64, &part);
 BARMAP_API int barmap_arena_take(barmap_arena* arena, int block, size_t bytes,
@@ -86,7 +90,7 @@ typedef struct barmap_part_place {
 ///     barmap_arena_part_place(part, &at);
 BARMAP_API void barmap_arena_part_place(barmap_arena_part const* part, barmap_part_place* place);
 
-/// 1, or 0 in a forked child of the process that took it. Any thread.
+/// 1, or 0 in a forked child of the process that took it, which may only destroy it. Any thread.
 ///
 ///     if (barmap_arena_part_is_own(part))
 ///         memset(at.data, 0, at.size);
@@ -101,24 +105,25 @@ BARMAP_API int barmap_arena_part_is_own(barmap_arena_part const* part);
 BARMAP_API int barmap_arena_part_publish(barmap_arena_part const* part, size_t index,
                                          uint64_t value);
 
-/// Makes later work of a stream wait until the part's first word of 8 bytes is at least a number. Any
-/// thread.
+/// Makes later work of a stream wait until the part's first word of 8 bytes is at least a number.
+/// Any thread.
 /// @param stream a CUstream or cudaStream_t of this GPU; NULL: the default stream
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION if the driver lacks such
-///         waits, or another process made the arena; BARMAP_ERROR_CHECKPOINTED; or BARMAP_ERROR_CUDA
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION if the driver lacks
+///         such waits, or another process made the arena; or BARMAP_ERROR_CUDA
 ///
 ///     barmap_arena_part_stream_wait(part, stream, 17);
 BARMAP_API int barmap_arena_part_stream_wait(barmap_arena_part const* part, void* stream,
                                              uint64_t at_least);
 
-/// Makes a stream store the part's first word when all of its earlier work is complete. Otherwise as
-/// barmap_arena_part_stream_wait().
+/// Makes a stream store the part's first word when all of its earlier work is complete. Otherwise
+/// as barmap_arena_part_stream_wait().
 ///
 ///     barmap_arena_part_stream_write(part, stream, 17);
 BARMAP_API int barmap_arena_part_stream_write(barmap_arena_part const* part, void* stream,
                                               uint64_t value);
 
-/// Gives a part back. NULL: does nothing.
+/// Gives a part back. No kernel and no copy may use it any more, and no other thread. NULL: does
+/// nothing.
 ///
 ///     barmap_arena_part_destroy(part);
 BARMAP_API void barmap_arena_part_destroy(barmap_arena_part* part);
@@ -153,8 +158,8 @@ BARMAP_API int barmap_signal_share(barmap_signal const* what, barmap_arena_part 
 /// Opens a descriptor. Any thread.
 /// @param kind what the caller expects, a value of enum barmap_signal_kind
 /// @param what set to what the descriptor says
-/// @param out  an arena, from which barmap_arena_take() takes the same parts; free it with
-///             barmap_arena_destroy()
+/// @param out  an arena, from which barmap_arena_take() takes the same parts, with their contents;
+///             free it with barmap_arena_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for a descriptor of another kind; or as
 ///         barmap_pin_open_shared()
 ///

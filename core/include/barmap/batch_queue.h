@@ -36,8 +36,7 @@ BARMAP_API char const* barmap_batch_queue_engine(barmap_batch_queue const* queue
 /// BARMAP_BATCH_AFTER may wait, so that no later submission does: that takes milliseconds. Any
 /// thread.
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if no
-///         engine works; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_NO_MEMORY;
-///         BARMAP_ERROR_FORKED_CHILD
+///         engine works; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_batch_queue_open(queue);
 BARMAP_API int barmap_batch_queue_open(barmap_batch_queue* queue);
@@ -65,37 +64,48 @@ typedef struct barmap_batch_options {
     size_t size;         ///< sizeof(barmap_batch_options), as compiled into the program
     uint64_t flags;      ///< values of enum barmap_batch_flags
     void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
-    uint64_t at_most_ns; ///< with `after` and "channel": how long the stream may take; 0: no limit
+    /// How long the batch may wait for `after`, counted from its submission; 0: no limit. On the
+    /// channel, a batch that waits longer fails once the batches before it in its queue are done.
+    /// CUDA's own copies ignore the limit.
+    uint64_t at_most_ns;
     void* then;          ///< as `after`
 } barmap_batch_options;
 
-/// Begins to copy the pieces of a batch, in no order, and returns at once. The channel takes about
-/// a million pieces, or one longer list, in each of its queues before a submission waits for room;
-/// CUDA's own copies wait sooner. Any thread.
+/// Begins to copy the pieces of a batch, in no order, and returns at once. Each queue of the
+/// channel accepts 8,191 batches and about a million pieces, or one longer list, before a
+/// submission waits for room. With CUDA's own copies a submission waits sooner: behind 1,023
+/// batches, and wherever the driver waits. Any thread.
 ///
-/// Keep both sides of every piece allocated, and the sources unchanged, until the batch is done
-/// (with BARMAP_BATCH_THEN: until the stream has passed it). A batch fails if CUDA has not mapped
-/// an address for this GPU, or if memory is freed while it is copied; all unfinished batches of the
-/// same channel fail with it. A batch copies what this thread wrote before, also with
-/// barmap_mapping_write().
+/// As with cudaMemcpyAsync, keep both sides of every piece allocated, and the sources unchanged,
+/// until the batch is done (with BARMAP_BATCH_THEN: until the stream has passed it). Batches have
+/// no order unless streams order them. A batch copies what this thread wrote before, to host memory
+/// and through mappings. Rules O32 to O36, O52 and O53 of share/doc/barmap/ordering.md say more.
+///
+/// A batch fails if CUDA has not mapped an address for this GPU, or if memory is freed while it is
+/// copied; all unfinished batches of the same channel fail with it. Within 100 ms,
+/// barmap_batch_queue_done() and _wait() report them, and the library releases the streams that
+/// wait for them. A batch that waits for a stream never delays batches of the other direction, and
+/// delays those of its own only while batches wait for more than three streams.
 /// @param pieces  `count` many, in any mixture of directions; none may write what another one reads
 ///                or writes. The batch's direction is that of its first piece that is not empty:
 ///                from host memory, to it, or neither. A batch is fastest if all pieces go in one
 ///                direction. You may free the list when the call returns. NULL for none
 /// @param or_null options, or NULL for none
-/// @param ticket  set to the batch's name, 0 for one without work; may be NULL
+/// @param ticket  set to the batch's name, 0 for one without pieces and streams; may be NULL
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
 ///         options that this library does not know; BARMAP_ERROR_WRONG_DEVICE for a stream of
-///         another GPU, and memory that is not mapped; BARMAP_ERROR_UNSUPPORTED_OPERATION for a
-///         stream that is being captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or
-///         _OUT_OF_RANGE (with CUDA's own copies) for an address that CUDA does not know, or a
-///         piece beyond its allocation; BARMAP_ERROR_CUDA if CUDA refuses a stream;
-///         BARMAP_ERROR_BACKEND_BROKEN if no engine works any more, or with BARMAP_BATCH_STARTED if
-///         the one at work has failed: barmap_batch_queue_open() then starts the next;
+///         another GPU and, with the channel, memory of another GPU that is not mapped for this
+///         one, because cudaDeviceEnablePeerAccess or access rights are missing (the call checks 64
+///         pieces of a long list); BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream that is being
+///         captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (with CUDA's own
+///         copies) for an address that CUDA does not know, or a piece beyond its allocation;
+///         BARMAP_ERROR_CUDA if CUDA refuses a stream; BARMAP_ERROR_BACKEND_ABSENT or
+///         _BACKEND_BROKEN if no engine works any more, the latter also with BARMAP_BATCH_STARTED
+///         if the one at work has failed: barmap_batch_queue_open() then starts the next;
 ///         BARMAP_ERROR_NOT_STARTED, with this flag only, if none is at work, as after
-///         barmap_checkpoint_restore(); BARMAP_ERROR_CHECKPOINTED before it; BARMAP_ERROR_NO_MEMORY;
-///         BARMAP_ERROR_FORKED_CHILD. After a failure no piece is in flight, except after
-///         BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way, so keep both sides
+///         barmap_checkpoint_restore(); BARMAP_ERROR_FORKED_CHILD. After a failure no piece is in
+///         flight, except after BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way and does not
+///         report when its copies end, so keep both sides
 ///
 ///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
 ///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
@@ -105,17 +115,18 @@ BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_
                                          uint64_t* ticket);
 
 /// Whether a batch is done; if it is, this thread sees its bytes. Any thread.
-/// @param done set to 1 or 0
+/// @param ticket of the batch; 0 names none, and counts as done
+/// @param done   set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
 ///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue did
-///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_CHECKPOINTED;
-///         BARMAP_ERROR_FORKED_CHILD
+///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();
 BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t ticket, int* done);
 
-/// Waits until a batch is done, or the time is over, without giving up the CPU. Otherwise as
+/// Spins until a batch is done, or the time is over. After a while it lets other threads run
+/// between its looks, and may return later on a busy machine. Otherwise as
 /// barmap_batch_queue_done().
 ///
 ///     barmap_batch_queue_wait(queue, ticket, 1000000000, &done); // for a second
@@ -134,8 +145,9 @@ BARMAP_API uint64_t barmap_batch_queue_of(uint64_t ticket);
 ///     barmap_batch_queue *mine = barmap_batch_queue_retain(queue);
 BARMAP_API barmap_batch_queue* barmap_batch_queue_retain(barmap_batch_queue* queue);
 
-/// Ends one use of the handle, and frees it with the last. Batches in flight continue; freeing the last
-/// handle of a GPU's queue waits for them. NULL: does nothing.
+/// Ends one use of the handle, and frees it with the last. Batches in flight continue; freeing the
+/// last handle of a GPU's queue waits for them, and so for the streams that they wait for: once the
+/// process exits, no longer than two seconds. NULL: does nothing.
 ///
 ///     barmap_batch_queue_destroy(queue);
 BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);

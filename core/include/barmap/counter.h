@@ -9,17 +9,18 @@
 ///     barmap_mapping_write(map, 0, values, sizeof values);
 ///     barmap_counter_to_gpu_advance(inputs, 17);
 ///
-/// Kernels use <barmap/gpu/counter.cuh>. The rules are in share/doc/barmap/rings.md and ordering.md.
+/// Kernels use <barmap/gpu/counter.cuh>. The rules are in share/doc/barmap/rings.md and
+/// ordering.md.
 ///
-/// Errors: as in <barmap/barmap.h>, for functions that make a handle and those that take a stream.
-/// The others cannot fail, and check nothing: NULL is the caller's error. They take no lock,
-/// allocate nothing and make no system call; only those that wait read the clock.
+/// Errors: as in <barmap/barmap.h>, for functions that make a handle or a descriptor, or take a
+/// stream. The others cannot fail, and check nothing: NULL is the caller's error. They take no
+/// lock, allocate nothing and make no system call; only those that wait read the clock.
 ///
 /// Ownership: free a handle when no kernel and no stream uses it any more. Counters keep the memory
 /// of their arena, so you may free the handles in any order.
 ///
-/// Threads: one at a time advances a counter. Threads may call all else at once. Freeing a handle is
-/// exclusive.
+/// Threads: one at a time advances a counter, and calls barmap_counter_to_gpu_value(). Threads may
+/// call all else at once. Freeing a handle is exclusive.
 ///
 /// fork(): a child may only free the handles, and open its own by a descriptor.
 #ifndef BARMAP_COUNTER_H
@@ -61,14 +62,22 @@ typedef struct barmap_counter_to_cpu_handle {
 BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
                                             barmap_counter_to_gpu_handle* handle,
                                             barmap_counter_to_gpu** out);
-/// Lets another process advance the counter, instead of this one, as barmap_ring_to_gpu_share().
-/// This process still calls barmap_counter_to_gpu_stream_wait(). Any thread.
+/// Lets another process advance the counter, instead of this one: makes a descriptor with which a
+/// process without CUDA can open it. This handle continues to hold the memory, and
+/// barmap_counter_to_gpu_stream_wait() continues to work. The descriptor gives access to the whole
+/// arena. Any thread.
+/// @param descriptor set to a close-on-exec descriptor, which the caller closes; -1 on failure
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_share()
 ///
 ///     barmap_counter_to_gpu_share(inputs, &descriptor);
 BARMAP_API int barmap_counter_to_gpu_share(barmap_counter_to_gpu const* counter, int* descriptor);
 
-/// Opens a counter that a process has shared, at the number that was set last. Otherwise as
-/// barmap_ring_to_gpu_open_shared().
+/// Opens a counter that a process has shared, at the number that was set last. Needs no CUDA. One
+/// process at a time advances it: the next one opens it when the last one has ended or was killed.
+/// Any thread.
+/// @param descriptor remains the caller's, and can be opened any number of times
+/// @param out        free it with barmap_counter_to_gpu_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for another descriptor; or as barmap_pin_open_shared()
 ///
 ///     barmap_counter_to_gpu_open_shared(received_descriptor, &inputs);
 BARMAP_API int barmap_counter_to_gpu_open_shared(int descriptor, barmap_counter_to_gpu** out);
@@ -113,7 +122,8 @@ BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
 ///     barmap_counter_to_cpu_share(done, &descriptor);
 BARMAP_API int barmap_counter_to_cpu_share(barmap_counter_to_cpu const* counter, int* descriptor);
 
-/// As barmap_counter_to_gpu_open_shared().
+/// Opens a counter that a process has shared; any number of processes may. As
+/// barmap_counter_to_gpu_open_shared().
 ///
 ///     barmap_counter_to_cpu_open_shared(received_descriptor, &done);
 BARMAP_API int barmap_counter_to_cpu_open_shared(int descriptor, barmap_counter_to_cpu** out);

@@ -6,7 +6,8 @@
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
 ///
 /// Errors: as in <barmap/barmap.h>. Threads: any, at any time, but the last call on a buffer is
-/// barmap_host_buffer_destroy(). fork(): a child shares the bytes, and may only destroy the buffer.
+/// barmap_host_buffer_destroy(). fork(): a child shares the bytes, and may only destroy the buffer;
+/// where CUDA cannot register memory, CUDA allocates it, and a child has none.
 #ifndef BARMAP_HOST_BUFFER_H
 #define BARMAP_HOST_BUFFER_H
 
@@ -48,7 +49,7 @@ BARMAP_API size_t barmap_host_buffer_size(barmap_host_buffer const* buffer);
 BARMAP_API uint64_t barmap_host_buffer_gpu_address(barmap_host_buffer const* buffer);
 
 /// Frees the memory, which may wait for running kernels. Do not call it while a copy, a batch or a
-/// kernel uses the memory. A forked child shares the bytes, and may only do this. NULL: does nothing.
+/// kernel uses the memory. NULL: does nothing.
 ///
 ///     barmap_host_buffer_destroy(results);
 BARMAP_API void barmap_host_buffer_destroy(barmap_host_buffer* buffer);

@@ -11,11 +11,11 @@
 ///     }
 ///     barmap_list_destroy(engines);
 ///
-/// Later versions append members to the rows: take them by pointer, never by value, and not by their
-/// size.
+/// Later versions append members to the rows: take them by pointer, never by value, and not by
+/// their size.
 ///
-/// Errors: as in <barmap/barmap.h>. Threads: any thread may call every function at any time; destroying
-/// a list is exclusive. fork(): a child may ask what does not name a GPU.
+/// Errors: as in <barmap/barmap.h>. Threads: any thread may call every function at any time;
+/// destroying a list is exclusive. fork(): a child may ask what does not name a GPU.
 #ifndef BARMAP_LIST_H
 #define BARMAP_LIST_H
 
@@ -32,8 +32,8 @@ typedef struct barmap_list barmap_list; ///< rows of one kind, which never chang
 ///     for (size_t i = 0; i < barmap_list_count(list); ++i)
 BARMAP_API size_t barmap_list_count(barmap_list const* list);
 
-/// A row, whose type the function that made the list names; NULL if there is none. Valid as long as the
-/// list, and so are the texts in it, which are never NULL.
+/// A row, whose type the function that made the list names; NULL if there is none. Valid as long as
+/// the list, and so are the texts in it, which are never NULL.
 ///
 ///     barmap_policy_row const *row = barmap_list_row(policies, 0);
 BARMAP_API void const* barmap_list_row(barmap_list const* list, size_t row);
@@ -130,7 +130,8 @@ typedef struct barmap_setting_row {
     char const* meaning;
 } barmap_setting_row;
 
-/// Name of a backend of this build, in the order in which they are tried: the values of BARMAP_BACKEND.
+/// Name of a backend of this build, in the order in which they are tried: the values of
+/// BARMAP_BACKEND.
 /// @return NULL behind the last. Valid as long as the library is loaded
 ///
 ///     for (size_t i = 0; barmap_backend_name(i); ++i)
@@ -150,8 +151,8 @@ BARMAP_API char const* barmap_engine_name(size_t index);
 ///     barmap_list_copy_routines(&routines);
 BARMAP_API int barmap_list_copy_routines(barmap_list** out);
 
-/// All numbers by which the library chooses. Rows: barmap_policy_row. Otherwise as
-/// barmap_list_copy_routines().
+/// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
+/// Rows: barmap_policy_row. Otherwise as barmap_list_copy_routines().
 ///
 ///     barmap_list_policies(&policies);
 BARMAP_API int barmap_list_policies(barmap_list** out);
@@ -162,18 +163,19 @@ BARMAP_API int barmap_list_policies(barmap_list** out);
 ///     barmap_list_settings(&settings);
 BARMAP_API int barmap_list_settings(barmap_list** out);
 
-/// Reports of the backends that start quickly, before their self-test: `usable` means that the backend
-/// can be tried. Takes about a millisecond, needs no CUDA context and makes none: for programs that
-/// only decide whether to use barmap. Rows: barmap_backend_row.
+/// Reports of the backends that start quickly, or of the one that BARMAP_BACKEND names, before
+/// their self-test: `usable` means that the backend can be tried. Takes about a millisecond, needs
+/// no CUDA context and makes none: for programs that only decide whether to use barmap. Rows:
+/// barmap_backend_row.
 /// @param ordinal CUDA's number of the GPU, from 0 on
-/// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_INVALID_ARGUMENT for an unknown BARMAP_BACKEND; or
-///         what CUDA reports
+/// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_INVALID_ARGUMENT for an unknown BARMAP_BACKEND;
+///         or what CUDA reports
 ///
 ///     barmap_list_probed_backends(0, &backends);
 BARMAP_API int barmap_list_probed_backends(int ordinal, barmap_list** out);
 
-/// What the kernel module gdrdrv reports: one row, barmap_backend_row, without texts. Makes no call of
-/// CUDA, so that children that are forked later may use CUDA.
+/// What the kernel module gdrdrv reports: one row, barmap_backend_row, without texts. Makes no call
+/// of CUDA, so that children that are forked later may use CUDA.
 /// @return 0; BARMAP_ERROR_SYSTEM if there is none, or if this process may not open it;
 ///         BARMAP_ERROR_UNKNOWN_LAYOUT for a version that this library does not know
 ///
@@ -181,9 +183,10 @@ BARMAP_API int barmap_list_probed_backends(int ordinal, barmap_list** out);
 BARMAP_API int barmap_list_kernel_module(barmap_list** out);
 
 /// A report for each backend, in order. Rows: barmap_backend_row.
-/// @param start 1: starts those that have not been needed so far; 0: those that have been started
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CHECKPOINTED;
-///         BARMAP_ERROR_NO_MEMORY
+/// @param start 1: starts those that have not been needed so far; 0: only reports of those that
+///              have been started
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; if it starts them, BARMAP_ERROR_FORKED_CHILD and
+///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_NO_MEMORY
 ///
 ///     barmap_device_list_backends(gpu, 1, &backends);
 BARMAP_API int barmap_device_list_backends(barmap_device const* device, int start,
@@ -196,27 +199,29 @@ BARMAP_API int barmap_device_list_backends(barmap_device const* device, int star
 BARMAP_API int barmap_device_list_engines(barmap_device const* device, int start,
                                           barmap_list** out);
 
-/// The sizes from which barmap_mapping_copy_to_gpu() and _to_cpu() use each method, for mappings of a
-/// backend. Starts and measures the engines, unless a copy has done so before. Rows:
+/// The sizes from which barmap_mapping_copy_to_gpu() and _to_cpu() use each method, for mappings of
+/// a backend. Starts and measures the engines, unless a copy has done so before. Rows:
 /// barmap_crossover_row.
 /// @param backend its name
-/// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if the backend, or the engine that
-///         BARMAP_ENGINE names, is not usable; or as barmap_device_list_backends()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for an unknown name; BARMAP_ERROR_BACKEND_ABSENT or
+///         _BACKEND_BROKEN if the backend, or the engine that BARMAP_ENGINE names, is not usable;
+///         BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_device_list_crossovers(gpu, "rm", &crossovers);
 BARMAP_API int barmap_device_list_crossovers(barmap_device const* device, char const* backend,
                                              barmap_list** out);
 
-/// A report for each copy engine, in order: whether copies of this memory may use it, and if not, why.
-/// Starts the engines that were not needed so far. Rows: barmap_engine_row.
-/// @return 0; or as barmap_device_list_backends()
+/// A report for each copy engine, in order: whether copies of this memory may use it, and if not,
+/// why. Without an engine, they use loads and stores. Starts the engines that were not needed so
+/// far. In a process that opened the memory without CUDA, only barmap's channel can copy, and only
+/// with backend rm. Rows: barmap_engine_row.
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_pin_list_engines(pin, &engines);
 BARMAP_API int barmap_pin_list_engines(barmap_pin const* pin, barmap_list** out);
 
 /// A report for each engine tried for batches, in order, with the number of its batches. Rows:
-/// barmap_engine_row.
-/// @return 0; or as barmap_device_list_backends()
+/// barmap_engine_row. Otherwise as barmap_pin_list_engines().
 ///
 ///     barmap_batch_queue_list_engines(queue, &engines);
 BARMAP_API int barmap_batch_queue_list_engines(barmap_batch_queue const* queue, barmap_list** out);

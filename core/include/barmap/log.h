@@ -16,7 +16,8 @@
 ///     cuStreamSynchronize(stream);
 ///     barmap_log_destroy(log);
 ///
-/// Kernels use <barmap/gpu/log.cuh>. The rules are in share/doc/barmap/log.md and ordering.md.
+/// Each handle reads independently: any number of them, in any processes, see all records. Kernels
+/// use <barmap/gpu/log.cuh>. The rules are in share/doc/barmap/log.md and ordering.md.
 ///
 /// Errors: as in <barmap/barmap.h>, for functions that return a status. The others cannot fail, and
 /// check nothing: NULL is the caller's error.
@@ -56,14 +57,14 @@ typedef struct barmap_log_record {
 ///               2^32
 /// @param handle set to the argument for kernels; may be NULL. A failure leaves it unchanged
 /// @param out    free it with barmap_log_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and
-///         barmap_mapping_create()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_arena_create()
 ///
 ///     barmap_log_create(gpu, 1 << 16, &handle, &log);
 BARMAP_API int barmap_log_create(barmap_device* device, size_t slots, barmap_log_handle* handle,
                                  barmap_log** out);
 
-/// The same with memory of an arena, which provides 8 bytes of GPU memory. Any thread.
+/// The same with 8 bytes of GPU memory of an arena, for the next number. The records lie in a
+/// separate memory file. Any thread.
 /// @param first number of the first record
 /// @return as barmap_log_create(); BARMAP_ERROR_OUT_OF_RANGE if the arena has no room
 ///
@@ -81,14 +82,14 @@ BARMAP_API void barmap_log_get_handle(barmap_log const* log, int for_thread,
 /// Lets another process read as well. The descriptor gives access to the records alone, and keeps
 /// them even if this process ends. Any thread.
 /// @param descriptor set to a close-on-exec descriptor, which the caller closes; -1 on failure
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or what the system reports
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_SYSTEM if no descriptor is left
 ///
 ///     barmap_log_share(log, &descriptor); // and send it by SCM_RIGHTS
 BARMAP_API int barmap_log_share(barmap_log const* log, int* descriptor);
 
 /// Opens a log by a descriptor that its process has shared, or that was opened from /proc/PID/fd/N
 /// for reading. Reading begins with the oldest record that is left; barmap_log_lost() counts those
-/// before it. Needs neither CUDA nor a GPU. Any thread.
+/// before it. Maps the memory for reading only. Needs neither CUDA nor a GPU. Any thread.
 /// @param descriptor remains the caller's, and can be opened any number of times
 /// @param out        free it with barmap_log_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for a descriptor of something else;
@@ -103,9 +104,11 @@ BARMAP_API int barmap_log_open_shared(int descriptor, barmap_log** out);
 ///     barmap_log_destroy(log);
 BARMAP_API void barmap_log_destroy(barmap_log* log);
 
-/// Reads the records that have arrived, in the order of their numbers, each once. Never waits. A
-/// record that a thread has begun and not written delays those behind it for up to 200 ms, and then
-/// counts as lost.
+/// Reads the records that have arrived, in the order of their numbers, each once. Never waits.
+///
+/// A record that a thread has begun and not written delays those behind it for up to 200 ms, and
+/// then counts as lost: its thread was killed, or is late. The delay is longer if more than 16,384
+/// contiguous records are missing.
 /// @param records room for `count`
 /// @return how many were read
 ///
@@ -120,7 +123,7 @@ BARMAP_API size_t barmap_log_read(barmap_log* log, barmap_log_record* records, s
 BARMAP_API int barmap_log_wait(barmap_log* log, uint64_t nanoseconds);
 
 /// How many records this handle has not read and never will: newer ones took their place, or their
-/// threads never wrote them.
+/// threads never wrote them. It counts them when it reads a record behind them.
 ///
 ///     printf("%llu were lost\n", (unsigned long long)barmap_log_lost(log));
 BARMAP_API uint64_t barmap_log_lost(barmap_log const* log);

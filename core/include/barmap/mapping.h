@@ -13,7 +13,8 @@ extern "C" {
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of a pin
 
 /// Makes CPU addresses for the whole pin. The first mapping through a backend takes a few
-/// milliseconds, in which barmap measures the copy routines. Any thread.
+/// milliseconds, in which barmap measures the copy routines in memory of its own, unless
+/// BARMAP_COPY forces one (share/doc/barmap/measuring.md). Any thread.
 /// @param out free it with barmap_mapping_destroy()
 /// @return 0; BARMAP_ERROR_BAR1_EXHAUSTED; BARMAP_ERROR_FORKED_CHILD; or what the system or the
 ///         driver reports
@@ -35,9 +36,9 @@ BARMAP_API int barmap_mapping_create_as(barmap_pin* pin, int kind, barmap_mappin
 ///     puts(barmap_mapping_backend(map));
 BARMAP_API char const* barmap_mapping_backend(barmap_mapping const* mapping);
 
-/// The CPU address of the pin's first byte. Plain loads and stores through it reach GPU memory;
-/// the fences that order them are in share/doc/barmap/ordering.md, and depend on
-/// barmap_mapping_kind(). Valid until barmap_mapping_destroy(). Any thread.
+/// The CPU address of the pin's first byte, which may have any alignment. Plain loads and stores
+/// through it reach GPU memory; the fences that order them are in share/doc/barmap/ordering.md, and
+/// depend on barmap_mapping_kind(). Valid until barmap_mapping_destroy(). Any thread.
 ///
 ///     volatile uint32_t *flag = barmap_mapping_data(map);
 BARMAP_API void* barmap_mapping_data(barmap_mapping const* mapping);
@@ -67,17 +68,20 @@ BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 
 /// Copies to GPU memory with whatever is fastest for this size and this host memory: stores through
 /// the mapping, or a copy engine of the GPU. After it has returned, the rules after
-/// barmap_mapping_write() apply. It does not overtake what this thread wrote and posted before. Any
-/// thread.
+/// barmap_mapping_write() apply: later reads and work that is submitted later see the bytes. It
+/// does not overtake what this thread wrote and posted before. Any thread.
 ///
-/// A copy below 32 KiB is a barmap_mapping_write() with checks. The first larger one starts the
-/// GPU's engines and measures them (share/doc/barmap/copy-engine.md). Larger copies may lock, call
-/// the driver, and wait: use barmap_mapping_write() in code that must not.
+/// A copy below barmap_mapping_engines_from(), normally 32 KiB, is a barmap_mapping_write() with
+/// checks. The first larger one starts the GPU's engines and measures them
+/// (share/doc/barmap/copy-engine.md). Larger copies may lock, call the driver, and wait: use
+/// barmap_mapping_write() in code that must not.
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
-///         mapping; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_NO_MEMORY;
-///         BARMAP_ERROR_COPY_UNFINISHED if an engine failed and could not be stopped: neither side
-///         may be used again; or what the driver reports when the engines are started
+///         mapping; BARMAP_ERROR_COPY_UNFINISHED if an engine failed and could not be stopped, so
+///         that neither side may be used again (if it could, the copy is made in another way);
+///         BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if BARMAP_ENGINE names an engine that is
+///         not usable, or that of barmap_mapping_use_engine() fails; BARMAP_ERROR_FORKED_CHILD;
+///         BARMAP_ERROR_NO_MEMORY
 ///
 ///     if (barmap_mapping_copy_to_gpu(map, 0, weights, sizeof weights) != BARMAP_OK)
 ///         fail(barmap_error_message());
@@ -86,8 +90,8 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 
 /// Copies from GPU memory with whatever is fastest: loads through the mapping, or a copy engine. It
 /// sees what this thread wrote and posted before, and never delivers a value older than one that
-/// this thread has already read. A copy below 1 KiB is a barmap_mapping_read() with checks; else as
-/// barmap_mapping_copy_to_gpu(). Any thread.
+/// this thread has already read. A copy below barmap_mapping_engines_from(), normally 1 KiB, is a
+/// barmap_mapping_read() with checks. Otherwise as barmap_mapping_copy_to_gpu().
 ///
 ///     if (barmap_mapping_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
 ///         fail(barmap_error_message());
@@ -101,37 +105,37 @@ enum barmap_direction {
 };
 
 /// The least size, in bytes, for which barmap_mapping_copy_to_gpu() or _to_cpu() may use an engine,
-/// lock or wait. Any thread.
+/// lock or wait; a smaller copy takes a microsecond or two. Any thread.
 /// @param direction a value of enum barmap_direction
 ///
 ///     bool is_quick = bytes < barmap_mapping_engines_from(map, BARMAP_TO_GPU);
 BARMAP_API size_t barmap_mapping_engines_from(barmap_mapping const* mapping, int direction);
 
-/// Name of the copy routine that stores or loads that many bytes. An aligned word of up to 8 bytes is
-/// stored and loaded without one. Valid as long as the library is loaded. Any thread.
+/// Name of the copy routine that stores or loads that many bytes. An aligned word of up to 8 bytes
+/// is stored and loaded without one. Valid as long as the library is loaded. Any thread.
+/// @param direction a value of enum barmap_direction
 ///
 ///     puts(barmap_mapping_routine(map, BARMAP_TO_GPU, 4096));
 BARMAP_API char const* barmap_mapping_routine(barmap_mapping const* mapping, int direction,
                                               size_t bytes);
 
-/// Makes this mapping and all its windows use one copy routine, as BARMAP_COPY does for all mappings.
-/// Do not call it while another thread copies through the mapping.
+/// Makes this mapping and all its windows use one copy routine, as BARMAP_COPY does for all
+/// mappings. Do not call it while another thread copies through the mapping.
 /// @param mapping NULL: only checks the name
 /// @param name    of a routine, as barmap_list_copy_routines() has them
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for an unknown name; BARMAP_ERROR_UNSUPPORTED_OPERATION if
-///         the CPU or the operating system lacks it
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for an unknown name; BARMAP_ERROR_UNSUPPORTED_OPERATION
+///         if the CPU or the operating system lacks it
 ///
 ///     barmap_mapping_use_routine(map, "avx2");
 BARMAP_API int barmap_mapping_use_routine(barmap_mapping* mapping, char const* name);
 
-/// Makes the copies of barmap_mapping_copy_to_gpu() and _to_cpu() through this mapping, of any size, use
-/// one engine that BARMAP_ENGINE allows: to compare engines. Starts it. A copy that it cannot make then
-/// fails. Do not call it while
-/// another thread copies through the mapping.
+/// Makes the copies of barmap_mapping_copy_to_gpu() and _to_cpu() through this mapping, of any
+/// size, use one engine that BARMAP_ENGINE allows: to compare engines. Starts it. A copy that it
+/// cannot make then fails. Do not call it while another thread copies through the mapping.
 /// @param name of an engine; "mapping": loads and stores; "auto": again whatever is fastest
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if the engine is
-///         not usable; BARMAP_ERROR_UNSUPPORTED_OPERATION if it cannot hold this memory;
-///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for an unknown name; BARMAP_ERROR_BACKEND_ABSENT or
+///         _BACKEND_BROKEN if the engine is not usable; BARMAP_ERROR_UNSUPPORTED_OPERATION if it
+///         cannot hold this memory; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_mapping_use_engine(map, "driver");
 BARMAP_API int barmap_mapping_use_engine(barmap_mapping* mapping, char const* name);
@@ -149,8 +153,8 @@ typedef struct barmap_plan_head {
     unsigned char direct_lines; ///< 1: posts of a line use MOVDIR64B
 } barmap_plan_head;
 
-/// The whole mapping as a window, for barmap_copy_write() and the others of that name. Valid as long
-/// as the mapping. Any thread.
+/// The whole mapping as a window, for barmap_copy_write() and the others of that name. Valid as
+/// long as the mapping. Any thread.
 ///
 ///     barmap_window all;
 ///     barmap_mapping_window(map, &all);
@@ -166,7 +170,8 @@ BARMAP_API void barmap_mapping_window(barmap_mapping const* mapping, barmap_wind
 BARMAP_API int barmap_mapping_part(barmap_mapping const* mapping, size_t offset, size_t bytes,
                                    barmap_window* window);
 
-/// The same, with one copy routine for every size: to compare routines. Any thread.
+/// The whole mapping as a window whose writes and reads one routine makes, whatever their size: to
+/// compare routines. Any thread.
 /// @param mapping NULL: an empty window
 /// @return 0; as barmap_mapping_use_routine(); BARMAP_ERROR_NO_MEMORY
 ///
@@ -240,13 +245,15 @@ BARMAP_API int barmap_copy_post_word(void* gpu, uint64_t word, unsigned bytes, v
 BARMAP_API int barmap_copy_post_line(void* gpu, void const* line, void const* plan);
 
 /// Makes every earlier store of this thread to a mapping leave the CPU before its later stores.
+/// x86: SFENCE. arm64: DSB ST. ppc64le: SYNC.
 ///
 ///     barmap_mapping_post64(map, doorbell, sequence);
 ///     barmap_flush_stores();
 BARMAP_API void barmap_flush_stores(void);
 
-/// Makes every later load of this thread from a mapping happen after its earlier loads. For
-/// programs that load through barmap_mapping_data(); barmap_mapping_read() does not need it.
+/// Makes every later load of this thread from a mapping happen after its earlier loads, streaming
+/// loads included. For programs that load through barmap_mapping_data(); barmap_mapping_read() does
+/// not need it. x86: MFENCE. arm64: DMB LD. ppc64le: SYNC.
 ///
 ///     while (*flag == 0)
 ///         barmap_order_loads();

@@ -29,9 +29,9 @@ extern "C" {
 ///     if (*barmap_batch_queue_engine(queue) == 0 && barmap_error_status() == BARMAP_ERROR_CUDA)
 BARMAP_API int barmap_error_status(void);
 
-/// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a part
-/// of barmap_error_message(). "" before the first failure, and where nothing more than the message
-/// is known, as when memory is short. Valid as that message.
+/// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a
+/// part of barmap_error_message(). "" before the first failure, and where nothing more than the
+/// message is known, as when memory is short. Valid as that message.
 ///
 ///     puts(barmap_error_operation());
 BARMAP_API char const* barmap_error_operation(void);
@@ -47,8 +47,8 @@ BARMAP_API char const* barmap_error_backend(void);
 ///     puts(barmap_error_advice());
 BARMAP_API char const* barmap_error_advice(void);
 
-/// Which piece of a batch barmap_batch_queue_submit() refused: its number in the list, from 0. -1
-/// if no piece was to blame, and for other functions.
+/// Which piece of a batch barmap_batch_queue_submit() refused, before it copied any: its number in
+/// the list, from 0. -1 if no piece was to blame, and for other functions.
 ///
 ///     if (barmap_error_piece() >= 0)
 ///         show(&pieces[barmap_error_piece()]);
@@ -57,8 +57,8 @@ BARMAP_API int64_t barmap_error_piece(void);
 /// Room for every text of barmap_cause_text(), in bytes.
 #define BARMAP_CAUSE_TEXT_BYTES 64
 
-/// The cause of a failure in words: of a refusal of barmap by its status, of others by the code that
-/// CUDA, Vulkan or the resource manager returned. Needs no driver. Any thread.
+/// The cause of a failure in words: of a refusal of barmap by its status, of others by the code
+/// that CUDA, Vulkan or the resource manager returned. Needs no driver. Any thread.
 /// @param status a value of enum barmap_status
 /// @param cause  as barmap_error_cause()
 /// @param text   receives the words with their 0, cut after bytes - 1 bytes
@@ -68,8 +68,8 @@ BARMAP_API int64_t barmap_error_piece(void);
 ///     barmap_cause_text(BARMAP_ERROR_CUDA, 2, text, sizeof text); // "CUDA_ERROR_OUT_OF_MEMORY"
 BARMAP_API void barmap_cause_text(int status, int cause, char* text, size_t bytes);
 
-/// The CUDA ordinal of the GPU whose context is current in this thread; 0 where it has no context, or
-/// where there is no driver. Makes no context.
+/// The CUDA ordinal of the GPU whose context is current in this thread; 0 where it has no context,
+/// or where there is no driver. Makes no context.
 ///
 ///     barmap_device_create(barmap_device_current(), &gpu);
 BARMAP_API int barmap_device_current(void);
@@ -94,11 +94,12 @@ typedef struct barmap_driver {
     int version;         ///< of its CUDA interface: 13000 for CUDA 13.0
 } barmap_driver;
 
-/// Loads and initialises the CUDA driver as every function does that needs it: for libraries over barmap
-/// that call CUDA themselves, and should call the same. Loaded once, and never unloaded. Any thread.
+/// Loads and initialises the CUDA driver as every function does that needs it: for libraries over
+/// barmap that call CUDA themselves, and should call the same. Loaded once, and never unloaded. Any
+/// thread.
 /// @param driver set to what came of it; its size is set by the caller
-/// @return 0, also if no driver can be used; BARMAP_ERROR_INVALID_ARGUMENT, also for one of barmap's
-///         environment variables that has a wrong value; BARMAP_ERROR_NO_MEMORY
+/// @return 0, also if no driver can be used; BARMAP_ERROR_INVALID_ARGUMENT, also for one of
+///         barmap's environment variables that has a wrong value; BARMAP_ERROR_NO_MEMORY
 ///
 ///     barmap_driver cuda = {.size = sizeof cuda};
 ///     if (barmap_driver_load(&cuda) == BARMAP_OK && *cuda.problem == 0)
@@ -133,20 +134,22 @@ BARMAP_API int barmap_device_driver_version(barmap_device const* device);
 ///         skip_measurement();
 BARMAP_API int barmap_device_simulated(barmap_device const* device);
 
-/// The sizes of the GPU's BAR1 aperture, through which the CPU reaches its memory.
-/// @param total     set to all of it, in bytes; 0 if no usable backend reports it
+/// The sizes of the GPU's BAR1 aperture, through which the CPU reaches its memory. Both are 0 if no
+/// usable backend reports them; BARMAP_LOG=info says why.
+/// @param total     set to all of it, in bytes
 /// @param available set to what is free; at most so much more can be mapped
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CHECKPOINTED;
-///         or what the system or the driver reports
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     uint64_t total, available;
 ///     barmap_device_bar1(gpu, &total, &available);
 BARMAP_API int barmap_device_bar1(barmap_device const* device, uint64_t* total,
                                   uint64_t* available);
 
-/// Whether CUDA has pinned all of this host memory, as one allocation or several. 0 too for GPU
-/// memory, without CUDA, while the process is prepared for a checkpoint, and for memory that was not
-/// pinned when this thread asked less than 10 ms ago; 1 for no bytes.
+/// Whether CUDA has pinned all of this host memory, as one allocation or several: by cudaHostAlloc,
+/// cudaHostRegister or as a barmap_host_buffer. Asks CUDA, which takes 0.1 us for each allocation
+/// and up to 9 us after a pause of the program (H200). 0 too for GPU memory, without CUDA, while
+/// the process is prepared for a checkpoint, and for memory that was not pinned when this thread
+/// asked less than 10 ms ago; 1 for no bytes. Not for a forked child of a process that uses CUDA.
 ///
 ///     if (!barmap_is_pinned(buffer, bytes))
 ///         cudaHostRegister(buffer, bytes, 0);
@@ -166,14 +169,16 @@ enum barmap_driver_source {
     BARMAP_DRIVER_HEADERS = 2         ///< NVIDIA's own headers
 };
 
-/// Where barmap knows a version of NVIDIA's kernel driver from: a value of enum barmap_driver_source.
+/// Where barmap knows a version of NVIDIA's kernel driver from: a value of enum
+/// barmap_driver_source.
 ///
 ///     barmap_driver_known_from("580.159.04") == BARMAP_DRIVER_HEADERS
 BARMAP_API int barmap_driver_known_from(char const* version);
 
-/// Checks these variables.
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if one other than BARMAP_LOG has a value that is not
-///         allowed
+/// Checks these variables. Functions that open a GPU do so as well, and check the names of backends
+/// and copy routines besides.
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for the first one, other than BARMAP_LOG, whose value
+///         is not allowed
 ///
 ///     if (barmap_settings_check() != BARMAP_OK)
 ///         fail(barmap_error_message());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Rings between a CPU and running GPU code, for C and languages that call C. They need no driver
-/// call and no synchronisation: each side polls its own memory.
+/// call and no synchronisation: each side polls its own memory, and all that crosses the link is a
+/// posted write.
 ///
 ///     typedef struct command { uint64_t what; double value; } command;
 ///     barmap_ring_to_gpu *commands;
@@ -26,8 +27,8 @@
 /// The others cannot fail, and check nothing: NULL is the caller's error. They take no lock,
 /// allocate nothing and make no system call; only those that wait read the clock.
 ///
-/// Ownership: free a handle when no kernel uses it any more. Rings keep the memory of their arena, so
-/// you may free the handles in any order.
+/// Ownership: free a handle when no kernel uses it any more. Rings keep the memory of their arena,
+/// so you may free the handles in any order.
 ///
 /// Threads: one at a time pushes to a ring, or pops from it; the functions that wait for a ring, or
 /// return its state, belong to that thread as well. Threads may call all else at once. Freeing a
@@ -94,8 +95,8 @@ BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* ar
 BARMAP_API int barmap_ring_to_gpu_share(barmap_ring_to_gpu* ring, int* descriptor);
 
 /// Opens a ring that a process has shared. Pushing continues behind the last whole message. Neither
-/// needs nor starts CUDA. One process at a time pushes: the next one opens the ring when the last
-/// one has ended or was killed. Any thread.
+/// needs nor starts CUDA; the kernels belong to the process that made the ring. One process at a
+/// time pushes: the next one opens the ring when the last one has ended or was killed. Any thread.
 /// @param descriptor    remains the caller's, and can be opened any number of times
 /// @param message_bytes size of a message, as when the ring was made
 /// @param out           free it with barmap_ring_to_gpu_destroy()

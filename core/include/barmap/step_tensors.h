@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// The inputs and results of a program's steps, such as those of a language model's decode loop, for C
-/// and languages that call C: many small tensors go to the GPU at once, with no call of the driver, and
-/// results come back without a synchronisation.
+/// The inputs and results of a program's steps, such as those of a language model's decode loop,
+/// for C and languages that call C: many small tensors go to the GPU at once, with no call of the
+/// driver, and results come back without a synchronisation. The kernels and graphs that use them
+/// need no change.
 ///
 ///     barmap_step_inputs *inputs;
 ///     if (barmap_step_inputs_create(gpu, tensors, 2, 4, &inputs) ||
@@ -10,13 +11,14 @@
 ///     memcpy(barmap_step_inputs_staging(inputs, 0), positions, sizeof positions);
 ///     barmap_step_inputs_push(inputs);
 ///
-/// Loads and pushes pair up in order. On the GPU, a load waits for its push for at most 10 seconds; if
-/// none comes, the tensors stay as they were, later work of the stream continues, and
+/// Loads and pushes pair up in order. On the GPU, a load waits for its push for at most 10 seconds;
+/// if none comes, the tensors stay as they were, later work of the stream continues, and
 /// barmap_step_inputs_failed() returns 1. Stores wait for room in the same way.
 ///
-/// Errors: as in <barmap/barmap.h>, for functions that make a handle and those that take a stream. The
-/// others cannot fail, and check nothing. Threads: one at a time fills and pushes, or pops. fork(): a
-/// child may only destroy the handles. Destroy them when no stream and no graph uses them any more.
+/// Errors: as in <barmap/barmap.h>, for functions that make a handle and those that take a stream.
+/// The others cannot fail, and check nothing. Threads: one at a time fills and pushes, or pops.
+/// fork(): a child may only destroy the handles. Destroy them when no stream and no graph uses them
+/// any more.
 #ifndef BARMAP_STEP_TENSORS_H
 #define BARMAP_STEP_TENSORS_H
 
@@ -36,8 +38,8 @@ typedef struct barmap_step_tensor {
 } barmap_step_tensor;
 
 /// Prepares tensors that the CPU fills for each step. Any thread.
-/// @param tensors  memory of this GPU, at most 1 MiB in all; stays the caller's
-/// @param count    of the tensors
+/// @param tensors  memory of this GPU, at most 1 MiB in all, without overlaps; stays the caller's
+/// @param count    of the tensors, at least 1
 /// @param versions how many steps may be pushed before the first is loaded, a power of two
 /// @param out      free it with barmap_step_inputs_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for memory that is not of this GPU;
@@ -48,8 +50,8 @@ typedef struct barmap_step_tensor {
 BARMAP_API int barmap_step_inputs_create(barmap_device* device, barmap_step_tensor const* tensors,
                                          size_t count, size_t versions, barmap_step_inputs** out);
 
-/// Bytes to fill for the next step, aligned to 8, as many as the tensor has. They keep their contents
-/// after a push. @pre tensor < count
+/// Bytes to fill for the next step, aligned to 8, as many as the tensor has. They keep their
+/// contents after a push. @pre tensor < count
 ///
 ///     memcpy(barmap_step_inputs_staging(inputs, 0), positions, sizeof positions);
 BARMAP_API void* barmap_step_inputs_staging(barmap_step_inputs const* inputs, size_t tensor);
@@ -72,14 +74,15 @@ BARMAP_API int barmap_step_inputs_wait(barmap_step_inputs* inputs, uint64_t nano
 
 /// Makes a stream copy the next push into the tensors, with a kernel of one block, before its later
 /// work. Each replay of a graph that has captured this loads the next push again. Any thread.
-/// @param stream of the context that was current when the object was made, or else of the primary one;
-///               NULL: the default stream of that context
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_CUDA
+/// @param stream of the GPU's context that was current when the object was made, or else of its
+///               primary one; NULL: the default stream of that context
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CUDA
 ///
 ///     barmap_step_inputs_enqueue_load(inputs, stream);
 BARMAP_API int barmap_step_inputs_enqueue_load(barmap_step_inputs const* inputs, void* stream);
 
-/// 1 if a load has given up waiting: pushes and loads may not pair up any more. Else 0.
+/// 1 if a load has given up waiting: pushes and loads may not pair up any more, so make a new
+/// object. Else 0.
 ///
 ///     if (barmap_step_inputs_failed(inputs))
 ///         make_anew();
@@ -90,21 +93,22 @@ BARMAP_API int barmap_step_inputs_failed(barmap_step_inputs const* inputs);
 ///     barmap_step_inputs_destroy(inputs);
 BARMAP_API void barmap_step_inputs_destroy(barmap_step_inputs* inputs);
 
-/// Prepares tensors whose contents the CPU gets after each step. As barmap_step_inputs_create().
+/// Prepares tensors whose contents the CPU gets after each step. As barmap_step_inputs_create(),
+/// but tensors may overlap.
 /// @param versions how many steps may be stored before the first is popped, a power of two
 ///
 ///     barmap_step_outputs_create(gpu, tensors, 1, 64, &tokens);
 BARMAP_API int barmap_step_outputs_create(barmap_device* device, barmap_step_tensor const* tensors,
                                           size_t count, size_t versions, barmap_step_outputs** out);
 
-/// Makes a stream publish the contents of the tensors, after its earlier work. As
-/// barmap_step_inputs_enqueue_load().
+/// Makes a stream publish the contents of the tensors, with a kernel of one block, after its
+/// earlier work. As barmap_step_inputs_enqueue_load().
 ///
 ///     barmap_step_outputs_enqueue_store(tokens, stream);
 BARMAP_API int barmap_step_outputs_enqueue_store(barmap_step_outputs const* outputs, void* stream);
 
-/// Copies the results of the oldest step that was not popped to the staging bytes. @return 1, or 0 if
-/// there is none
+/// Copies the results of the oldest step that was not popped to the staging bytes. @return 1, or 0
+/// if there is none
 ///
 ///     if (barmap_step_outputs_pop(tokens))
 BARMAP_API int barmap_step_outputs_pop(barmap_step_outputs* outputs);
