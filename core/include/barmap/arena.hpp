@@ -32,11 +32,7 @@ public:
     /// either side.
     static constexpr std::size_t alignment = 128;
 
-    /// @param gpu_bytes, host_bytes sizes of the two blocks; 0 for none
-    /// @param backend as in device::allocate(); "rm" if you share parts with other processes and
-    ///        barmap would choose another one
-    /// @throws error as device::allocate() and pin::map(); also if no more host memory may be
-    ///         locked (ulimit -l), or no descriptor is left: the host memory takes one
+    /// Allocates both blocks; 0 bytes for none. Contract and errors: barmap_arena_create().
     arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
           std::string_view backend = {})
         : arena(detail::made<barmap_arena>([&](auto out) {
@@ -79,6 +75,7 @@ public:
             return at_.plan ? detail::window_of({at_.data, at_.size, at_.plan}) : barmap::window{};
         }
         /// False for an empty part, and in a forked child, which may only destroy the part.
+        /// Contract and errors: barmap_arena_part_is_own().
         [[nodiscard]] bool is_of_this_process() const noexcept {
             return handle_ && barmap_arena_part_is_own(handle_.get());
         }
@@ -88,24 +85,23 @@ public:
         barmap_part_place at_{};
     };
 
-    /// Allocates GPU memory. It holds what its last user left there.
-    /// @throws error errc::out_of_range if no part of that size is left, errc::invalid_argument for
-    ///         0 bytes, errc::forked_child
+    /// Allocates GPU memory. Contract and errors: barmap_arena_take().
     [[nodiscard]] part take_gpu(std::size_t bytes) const { return take(BARMAP_OF_GPU, bytes); }
-    /// The same with host memory.
+    /// The same with host memory. Contract and errors: barmap_arena_take().
     [[nodiscard]] part take_host(std::size_t bytes) const { return take(BARMAP_OF_HOST, bytes); }
 
-    /// How the CPU caches the GPU memory.
+    /// How the CPU caches the GPU memory. Contract and errors: barmap_arena_kind().
     [[nodiscard]] cache_kind kind() const noexcept {
         return static_cast<cache_kind>(barmap_arena_kind(handle_.get()));
     }
-    /// The GPU that owns the memory. @pre not opened()
+    /// The GPU that owns the memory; only if the arena is not opened().
+    /// Contract and errors: barmap_arena_device().
     [[nodiscard]] device gpu() const noexcept {
         return device(barmap_device_retain(barmap_arena_device(handle_.get())));
     }
     /// Whether another process made the arena, and this one opened a ring or a counter of it by a
-    /// descriptor. take_gpu() and take_host() then return the parts of that ring or counter, with
-    /// their contents.
+    /// descriptor. take_gpu() and take_host() then return the parts of that ring or counter.
+    /// Contract and errors: barmap_arena_device().
     [[nodiscard]] bool opened() const noexcept {
         return barmap_arena_device(handle_.get()) == nullptr;
     }

@@ -31,9 +31,8 @@ namespace detail {
 struct batch_after {
     /// A CUstream or cudaStream_t, of the GPU; null: the default stream.
     void* stream = nullptr;
-    /// How long the batch may wait for the stream, counted from its submission; without a value, it
-    /// has no limit. On the channel, a batch that waits longer fails once the batches before it in
-    /// its queue are done. CUDA's own copies ignore the limit.
+    /// How long the batch may wait for the stream (barmap_batch_options::at_most_ns); without a
+    /// value, it has no limit.
     std::optional<std::chrono::nanoseconds> at_most{};
 };
 
@@ -56,22 +55,12 @@ struct batch_then {
 ///     queue.submit(pieces, batch_queue::after{stream}, batch_queue::then{stream});
 ///
 /// As with cudaMemcpyAsync, keep both sides of every piece allocated, and the sources unchanged,
-/// until the ticket is done (with `then`: until the stream has passed it). Pieces of one batch have
-/// no order; batches have none unless streams order them. A batch sees this thread's earlier stores
-/// to host memory and through mappings. docs/ordering.md has the rules: O32 to O36, and between
-/// GPUs O52 and O53.
-///
-/// A batch fails if CUDA has not mapped an address for this GPU, or if you free memory during the
-/// copy; all unfinished batches of the same channel fail with it. Within 100 ms, done() and wait()
-/// throw for them, and the library releases the streams that wait for them. A batch that waits for
-/// a stream never delays batches of the other direction, and delays those of its own direction only
-/// while batches wait for more than three streams.
+/// until the ticket is done (with `then`: until the stream has passed it).
 ///
 /// A cheap handle: copies share one state, which keeps the device alive. The destructor of a GPU's
-/// last handle waits for the batches in flight, and therefore for the streams that they wait for;
-/// that of a static handle no longer than two seconds from the exit of the process on.
-/// In a forked child every member throws, except copies, assignments, queue_of() and the
-/// destructor. Thread rule: any number of threads may use one handle concurrently.
+/// last handle waits for the batches in flight (barmap_batch_queue_destroy()). In a forked child
+/// every member throws, except copies, assignments, queue_of() and the destructor.
+/// Thread rule: any number of threads may use one handle concurrently.
 class batch_queue {
 public:
     /// Start after all work already enqueued on a stream: after{stream}, or after{stream, at_most}.
@@ -80,23 +69,7 @@ public:
     /// sees the bytes.
     using then = detail::batch_then;
 
-    /// Starts the copies and returns at once. Each queue of the channel accepts 8,000 batches and
-    /// about a million pieces, or one longer list, before a submission waits for room. With CUDA's
-    /// own copies a submission waits sooner: behind 1,023 batches, and wherever the driver waits.
-    /// @param pieces any number, in any mixture of directions; no piece may write bytes that
-    ///        another one reads or writes. The first piece that is not empty decides the batch's
-    ///        direction: from host memory, to it, or neither. A batch is fastest if all pieces go
-    ///        in one direction. You may free the list when the call returns
-    /// @throws error errc::invalid_argument (a null address, or one out of range),
-    ///         errc::wrong_device (a stream of another GPU; with the channel, memory of another GPU
-    ///         that is not mapped for this one, because cudaDeviceEnablePeerAccess or access rights
-    ///         are missing: the call checks 64 pieces of a long list), errc::unsupported_operation
-    ///         (a stream is being captured), errc::unsupported_memory, errc::out_of_range (with
-    ///         CUDA's own copies, an address that CUDA does not know, or a piece beyond its
-    ///         allocation), errc::backend_broken (no engine works any more), errc::forked_child, or
-    ///         CUDA's error for a stream; std::bad_alloc. After an error no piece is in flight,
-    ///         except after errc::copy_unfinished: CUDA failed half-way and does not report when
-    ///         its copies end, so keep both sides
+    /// Starts the copies and returns at once. Contract and errors: barmap_batch_queue_submit().
     batch_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
                         std::optional<then> end = {}) {
         std::uint64_t ticket = 0;
@@ -104,12 +77,10 @@ public:
         return batch_ticket{ticket};
     }
 
-    /// The same, but never starts an engine, which takes milliseconds and may wait for kernels that
-    /// run: for code that others wait for. Call open_queues() first, in a thread that may wait.
-    /// @return nothing if no engine is at work, as after a checkpoint, which releases it; ticket 0
-    ///         for a list without pieces and without streams
-    /// @throws error as submit(); errc::backend_broken if the engine at work has failed:
-    ///         open_queues() then starts the next
+    /// The same, but never starts an engine (BARMAP_BATCH_STARTED): for code that others wait for.
+    /// Call open_queues() first, in a thread that may wait. Returns nothing if no engine is at
+    /// work, as after a checkpoint, which releases it.
+    /// Contract and errors: barmap_batch_queue_submit().
     [[nodiscard]] std::optional<batch_ticket> submit_started(std::span<copy_piece const> pieces,
                                                              std::optional<after> begin = {},
                                                              std::optional<then> end = {}) {
@@ -122,27 +93,22 @@ public:
     }
 
     /// Starts an engine, unless one is at work, and opens all queues in which submissions with
-    /// `after` may wait, so that no later submission does: that takes milliseconds.
-    /// @return the engine's name, as engine()
-    /// @throws error errc::backend_absent or errc::backend_broken if no engine works
+    /// `after` may wait. Returns the engine's name. Contract and errors: barmap_batch_queue_open().
     std::string_view open_queues() {
         detail::check(barmap_batch_queue_open(handle_.get()));
         return engine();
     }
 
     /// Whether a batch is done. If it is, this thread sees its bytes.
-    /// @throws error errc::copy_unfinished if the batch failed, and which of its bytes were copied
-    ///         is unknown; errc::invalid_argument for a ticket that this GPU's batch queue did not
-    ///         return, or returned before you destroyed its last handle
+    /// Contract and errors: barmap_batch_queue_done().
     [[nodiscard]] bool done(batch_ticket ticket) const {
         int result = 0;
         detail::check(barmap_batch_queue_done(handle_.get(), static_cast<std::uint64_t>(ticket), &result));
         return result != 0;
     }
 
-    /// Spins until the batch is done or the time is over. After a while it lets other threads run
-    /// between its looks, and may return later on a busy machine. @return whether it is done.
-    /// @throws error as done()
+    /// Spins until the batch is done or the time is over; false if it is not done.
+    /// Contract and errors: barmap_batch_queue_wait().
     bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const {
         int result = 0;
         detail::check(barmap_batch_queue_wait(handle_.get(), static_cast<std::uint64_t>(ticket),
@@ -150,13 +116,14 @@ public:
         return result != 0;
     }
 
-    /// The part of a ticket that batches of one queue of the engine share. Those end in their order;
-    /// of others, any may end first.
+    /// The part of a ticket that batches of one queue of the engine share.
+    /// Contract and errors: barmap_batch_queue_of().
     [[nodiscard]] static std::uint64_t queue_of(batch_ticket ticket) noexcept {
         return barmap_batch_queue_of(static_cast<std::uint64_t>(ticket));
     }
 
-    /// "channel" or "driver": the engine that takes batches now. Starts one if none is at work.
+    /// "channel" or "driver": the engine that takes batches now. Starts one if none is at work, and
+    /// throws if none works. Contract and errors: barmap_batch_queue_engine().
     [[nodiscard]] std::string_view engine() const {
         std::string_view const name = barmap_batch_queue_engine(handle_.get());
         if (name.empty())
@@ -165,6 +132,7 @@ public:
     }
 
     /// A report for each engine tried for batches, in order, with the number of its batches.
+    /// Contract and errors: barmap_batch_queue_list_engines().
     [[nodiscard]] std::vector<engine_report> reports() const {
         return detail::reports<barmap_engine_row>(
             [&](auto out) { return barmap_batch_queue_list_engines(handle_.get(), out); });

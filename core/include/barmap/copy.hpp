@@ -99,13 +99,13 @@ requires(std::is_trivially_copyable_v<Line> &&
          sizeof(Line) == 64) void post_line(window to, Line const& line) noexcept;
 
 /// Makes every earlier write-combining store of this thread leave the CPU before any later store.
-/// x86: SFENCE. arm64: DSB ST. ppc64le: SYNC.
+/// Contract and errors: barmap_flush_stores().
 inline void flush_stores() noexcept {
     barmap_flush_stores();
 }
 
-/// Makes every later load of this thread happen after every earlier load of it, streaming loads
-/// included. x86: MFENCE. arm64: DMB LD. ppc64le: SYNC.
+/// Makes every later load of this thread happen after every earlier load of it.
+/// Contract and errors: barmap_order_loads().
 inline void order_loads() noexcept {
     barmap_order_loads();
 }

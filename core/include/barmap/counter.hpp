@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// Counters between a CPU, running GPU code and CUDA streams: the CPU's side. Each side polls its
-/// own memory.
-///
-/// The GPU's side is <barmap/gpu/counter.cuh>; the rules are in share/doc/barmap/rings.md. Counters
-/// cannot be moved, since threads refer to them. Destroy one when no kernel and no stream uses it
-/// any more. After fork() the child may only destroy it.
+/// Counters between a CPU, running GPU code and CUDA streams: the CPU's side, with the rules of
+/// <barmap/counter.h>. The GPU's side is <barmap/gpu/counter.cuh>. Counters cannot be moved, since
+/// threads refer to them.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -25,11 +22,12 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 ///     barmap::write(map.window(), values);
 ///     inputs.advance(17);
 ///
-/// Thread rule: one thread at a time advances it; other threads may call the other members
-/// meanwhile.
+/// Thread rule: one thread at a time calls advance() and value(); other threads may call the other
+/// members meanwhile.
 class counter_to_gpu {
 public:
-    /// @throws error as arena::take_gpu()
+    /// Makes a counter that begins with a number; in an arena that was opened, with that set last.
+    /// Contract and errors: barmap_counter_to_gpu_create().
     explicit counter_to_gpu(arena const& memory, std::uint64_t first = 0)
         : word_(memory, 1), value_(first) {
         if (memory.opened())
@@ -40,16 +38,13 @@ public:
     counter_to_gpu(counter_to_gpu const&) = delete;
     counter_to_gpu& operator=(counter_to_gpu const&) = delete;
 
-    /// Lets another process advance the counter, instead of this one. This object continues to hold
-    /// the memory, and wait() continues to work. The descriptor gives access to the whole arena.
-    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    /// Makes a descriptor, which the caller closes, with which another process advances the
+    /// counter, instead of this one. Contract and errors: barmap_counter_to_gpu_share().
     [[nodiscard]] int share() const {
         return detail::share_signal({BARMAP_COUNTER_TO_GPU, 0, 0, 0}, {&word_.part()});
     }
-    /// Opens a counter by its descriptor, in a process that needs no CUDA. It continues at the
-    /// number that was set last.
-    /// @param descriptor stays the caller's
-    /// @throws error errc::invalid_argument for another descriptor, or as barmap::open_shared()
+    /// Opens a counter by its descriptor, in a process that needs no CUDA.
+    /// Contract and errors: barmap_counter_to_gpu_open_shared().
     [[nodiscard]] static counter_to_gpu open_shared(int descriptor) {
         return counter_to_gpu(
             detail::opened_signal::open(descriptor, BARMAP_COUNTER_TO_GPU));
@@ -64,19 +59,17 @@ public:
         return {word_.word(0)};
     }
 
-    /// Sets the number, at once, after all that this thread has written through mappings of this
-    /// GPU and to host memory. The number must not decrease.
+    /// Sets the number, at once; it must not decrease.
+    /// Contract and errors: barmap_counter_to_gpu_advance().
     void advance(std::uint64_t to) noexcept {
         value_ = to;
         word_.publish(0, to);
     }
-    [[nodiscard]] std::uint64_t value() const noexcept { return value_; } ///< as set last
+    /// The number, as set last. Contract and errors: barmap_counter_to_gpu_value().
+    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
-    /// Makes later work of the stream wait until the number is at least this. If this is captured
-    /// into a graph, each replay waits for the same number: call it before each launch instead.
-    /// @param stream a CUstream or cudaStream_t; null: the default stream
-    /// @throws error errc::unsupported_operation if the driver lacks such waits, or if another
-    ///         process made the counter; or what CUDA reports
+    /// Makes later work of the stream wait until the number is at least this.
+    /// Contract and errors: barmap_counter_to_gpu_stream_wait().
     void wait(void* stream, std::uint64_t at_least) const {
         detail::check(barmap_arena_part_stream_wait(word_.part().c_handle(), stream, at_least));
     }
@@ -98,7 +91,8 @@ private:
 /// Thread rule: threads may call any members at once.
 class counter_to_cpu {
 public:
-    /// @throws error as arena::take_gpu() and take_host()
+    /// Makes a counter that begins with a number.
+    /// Contract and errors: barmap_counter_to_cpu_create().
     explicit counter_to_cpu(arena const& memory, std::uint64_t first = 0)
         : word_(memory.take_host(sizeof(gpu::word))), arrived_(memory, 1), first_(first) {
         if (!memory.opened())
@@ -107,13 +101,14 @@ public:
     counter_to_cpu(counter_to_cpu const&) = delete;
     counter_to_cpu& operator=(counter_to_cpu const&) = delete;
 
-    /// Lets another process wait as well. The descriptor gives access to the whole arena.
-    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    /// Makes a descriptor, which the caller closes, with which another process waits as well.
+    /// Contract and errors: barmap_counter_to_cpu_share().
     [[nodiscard]] int share() const {
         return detail::share_signal({BARMAP_COUNTER_TO_CPU, 0, 0, first_},
                                     {&word_, &arrived_.part()});
     }
-    /// As counter_to_gpu::open_shared().
+    /// Opens a counter by its descriptor, in a process that needs no CUDA.
+    /// Contract and errors: barmap_counter_to_cpu_open_shared().
     [[nodiscard]] static counter_to_cpu open_shared(int descriptor) {
         return counter_to_cpu(
             detail::opened_signal::open(descriptor, BARMAP_COUNTER_TO_CPU));
@@ -127,24 +122,22 @@ public:
         return {word(), arrived_.word(0), first_};
     }
 
-    /// The number now. This thread then sees what was stored before the number was advanced.
+    /// The number now. Contract and errors: barmap_counter_to_cpu_value().
     [[nodiscard]] std::uint64_t value() const noexcept {
         return gpu::load_acquire(word());
     }
     [[nodiscard]] bool is_at_least(std::uint64_t number) const noexcept {
         return static_cast<std::int64_t>(value() - number) >= 0;
     }
-    /// Polls, without giving up the CPU. @return whether the number was reached in time
+    /// Polls; false if the number was not reached in time.
+    /// Contract and errors: barmap_counter_to_cpu_wait().
     [[nodiscard]] bool wait_for(std::uint64_t at_least,
                                 std::chrono::nanoseconds at_most) const noexcept {
         return detail::look_until([&] { return is_at_least(at_least); }, at_most);
     }
 
-    /// Makes the stream set the number when all of its earlier work is complete. If this is
-    /// captured into a graph, each replay sets the same number: call it after each launch instead.
-    /// @param stream a CUstream or cudaStream_t; null: the default stream
-    /// @throws error errc::unsupported_operation if the driver lacks such stores, or if another
-    ///         process made the counter; or what CUDA reports
+    /// Makes the stream set the number when all of its earlier work is complete.
+    /// Contract and errors: barmap_counter_to_cpu_record().
     void record(void* stream, std::uint64_t value) const {
         detail::check(barmap_arena_part_stream_write(word_.c_handle(), stream, value));
     }

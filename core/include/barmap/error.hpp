@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: MIT
+/// Failures in C++.
+///
+/// A comment that ends with "Contract and errors: barmap_pin_create()." names the function of C
+/// that does the same. Its comment, in the C header, has the rest: units and limits, what must stay
+/// alive, which threads may call it, and its errors. What that function sets by a pointer is
+/// returned here, and an empty object is a NULL there. A status is thrown as barmap::error with the
+/// errc of the same value; BARMAP_ERROR_SYSTEM, _CUDA, _VULKAN and _RM with the cause, in
+/// std::system_category(), cuda_category(), vulkan_category() or rm_category();
+/// BARMAP_ERROR_NO_MEMORY as std::bad_alloc, and _UNEXPECTED as std::runtime_error.
 #pragma once
 
 #include <barmap/export.hpp>
@@ -135,7 +144,8 @@ union immortal {
     return {static_cast<int>(code), category()};
 }
 
-/// The one exception that barmap throws, besides std::bad_alloc.
+/// The one exception that barmap throws, besides std::bad_alloc and, for a fault in barmap,
+/// std::runtime_error.
 ///
 /// what() is a whole sentence: operation, cause, backend and advice.
 /// Thread rule: an error is a value; copies are independent.
@@ -170,7 +180,7 @@ public:
     [[nodiscard]] std::string const& backend() const noexcept { return parts_->backend; }
     [[nodiscard]] std::string const& advice() const noexcept { return parts_->advice; }
     /// Which piece of a batch was refused, before any was copied: its number in the caller's list,
-    /// from 0; nothing for other errors.
+    /// from 0; nothing for other errors. Contract and errors: barmap_error_piece().
     [[nodiscard]] std::optional<std::size_t> piece() const noexcept { return parts_->piece; }
     [[nodiscard]] char const* what() const noexcept override { return parts_->text.c_str(); }
 

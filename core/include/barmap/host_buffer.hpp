@@ -21,23 +21,24 @@ class device;
 ///     barmap::host_buffer const results = gpu.allocate_host(1 << 20);
 ///     map.copy_to_cpu(results.bytes(), 0);
 ///
-/// Move-only; keeps its device alive. A forked child shares the bytes, and may only destroy the
-/// object. (Where CUDA cannot register memory, CUDA allocates it, and a child has none.)
+/// Move-only; keeps its device alive. A forked child may only destroy the object.
 /// Thread rule: the bytes are like any memory; destroying the buffer is exclusive, and no copy from
 /// or to it may be in flight.
 class host_buffer {
 public:
     host_buffer() noexcept = default; ///< empty
 
-    /// CPU address of the first byte; begins a page, and is zeroed when it is allocated.
+    /// CPU address of the first byte, which begins a page; null if the buffer is empty.
+    /// Contract and errors: barmap_host_buffer_data().
     [[nodiscard]] std::byte* data() const noexcept {
         return handle_ ? static_cast<std::byte*>(barmap_host_buffer_data(handle_.get())) : nullptr;
     }
-    /// Bytes, as requested.
+    /// Bytes, as requested. Contract and errors: barmap_host_buffer_size().
     [[nodiscard]] std::size_t size() const noexcept {
         return handle_ ? barmap_host_buffer_size(handle_.get()) : 0;
     }
-    /// The address for kernels.
+    /// The address for kernels; 0 if the buffer is empty.
+    /// Contract and errors: barmap_host_buffer_gpu_address().
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept {
         return handle_ ? barmap_host_buffer_gpu_address(handle_.get()) : 0;
     }
@@ -51,13 +52,8 @@ private:
     detail::owned<barmap_host_buffer, barmap_host_buffer_destroy> handle_;
 };
 
-/// Whether CUDA has pinned all of this host memory, as one allocation or several: pinned by
-/// cudaHostAlloc, cudaHostRegister or as a host_buffer. Asks CUDA, which takes 0.1 us for each
-/// allocation and up to 9 us after a pause of the program (H200). Not for a forked child of a process
-/// that uses CUDA. Thread rule: free.
-/// @return false too for GPU memory, without CUDA, while the process is prepared for a checkpoint,
-///         and for memory that was not pinned when this thread asked less than 10 ms ago; true for
-///         an empty span
+/// Whether CUDA has pinned all of this host memory; true for an empty span.
+/// Contract and errors: barmap_is_pinned().
 [[nodiscard]] inline bool is_pinned(std::span<std::byte const> memory) noexcept {
     return barmap_is_pinned(memory.data(), memory.size()) != 0;
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A log of running GPU code: the CPU's side, which makes and reads it.
-///
-/// Any thread of any kernel writes records, and never waits. They are read while kernels run, after
-/// one has hung or failed, and by other processes. The GPU's side is <barmap/gpu/log.cuh>; the
-/// rules are in share/doc/barmap/log.md.
+/// A log of running GPU code: the CPU's side, which makes and reads it, with the rules of
+/// <barmap/log.h>. The GPU's side is <barmap/gpu/log.cuh>.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -46,13 +43,9 @@ struct log_record {
 /// the other members meanwhile.
 class log_ring {
 public:
-    /// @param memory provides 8 bytes of GPU memory, for the next number. The records lie in a
-    ///        separate memory file
-    /// @param slots how many records it keeps, of 32 bytes each: a power of two, up to 2^32
-    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
-    ///         the arena's constructor
+    /// Makes a log with 8 bytes of an arena. Contract and errors: barmap_log_create_in().
     log_ring(arena const& memory, std::size_t slots) : log_ring(memory, slots, 0) {}
-    /// The same with a separate arena.
+    /// Makes a log in separate memory. Contract and errors: barmap_log_create().
     log_ring(device const& gpu, std::size_t slots)
         : log_ring(detail::made<barmap_log>([&](auto out) {
               return barmap_log_create(gpu.c_handle(), slots, nullptr, out);
@@ -60,50 +53,41 @@ public:
     log_ring(log_ring const&) = delete;
     log_ring& operator=(log_ring const&) = delete;
 
-    /// Lets another process read as well. The descriptor gives access to the records alone, and
-    /// keeps them even if this process ends.
-    /// @return a descriptor, which the caller closes. @throws error if no descriptor is left
+    /// Makes a descriptor, which the caller closes, with which another process reads as well.
+    /// Contract and errors: barmap_log_share().
     [[nodiscard]] int share() const {
         int descriptor = -1;
         detail::check(barmap_log_share(handle_.get(), &descriptor));
         return descriptor;
     }
 
-    /// Opens a log by its descriptor, in a process that needs neither CUDA nor the GPU. Reading
-    /// begins with the oldest record that is left; lost() counts those before it. The memory is
-    /// mapped for reading only, and handle() has no addresses.
-    /// @param descriptor stays the caller's; it may be open for reading only, such as one from
-    ///        /proc/PID/fd/N
-    /// @throws error errc::invalid_argument for another descriptor, or errc::unsupported_operation
-    ///         for one of another version of barmap
+    /// Opens a log by its descriptor, in a process that needs neither CUDA nor the GPU: handle()
+    /// has no addresses there. Contract and errors: barmap_log_open_shared().
     [[nodiscard]] static log_ring open_shared(int descriptor) {
         return log_ring(detail::made<barmap_log>(
             [&](auto out) { return barmap_log_open_shared(descriptor, out); }));
     }
 
-    /// The argument for kernels, passed by value.
+    /// The argument for kernels, passed by value. Contract and errors: barmap_log_get_handle().
     [[nodiscard]] gpu::log_ring handle() const noexcept { return handle_at(0); }
     /// The same for a thread of this process that acts as a kernel, as in tests.
+    /// Contract and errors: barmap_log_get_handle().
     [[nodiscard]] gpu::log_ring handle_for_thread() const noexcept { return handle_at(1); }
 
-    /// Reads the records that have arrived, in the order of their numbers, each once. Never waits.
-    ///
-    /// A record that a thread has begun and not written delays those behind it for up to 200 ms,
-    /// and then counts as lost: its thread was killed, or is late. The delay is longer if more than
-    /// 16,384 contiguous records are missing.
-    /// @return how many were read
+    /// Reads the records that have arrived, in order, each once, and returns how many. Never waits.
+    /// Contract and errors: barmap_log_read().
     [[nodiscard]] std::size_t read(std::span<log_record> records) noexcept {
         return barmap_log_read(handle_.get(), reinterpret_cast<barmap_log_record*>(records.data()),
                                records.size());
     }
 
-    /// Polls for a record, without giving up the CPU. @return whether there is one
+    /// Polls for a record; false if none has come. Contract and errors: barmap_log_wait().
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
         return barmap_log_wait(handle_.get(), detail::ns_of_wait(at_most)) != 0;
     }
 
-    /// How many records this object has not read and never will: newer ones took their place, or
-    /// their threads never wrote them. It counts them when it reads a record behind them.
+    /// How many records this object has not read and never will.
+    /// Contract and errors: barmap_log_lost().
     [[nodiscard]] std::uint64_t lost() const noexcept { return barmap_log_lost(handle_.get()); }
     [[nodiscard]] std::size_t slots() const noexcept { return handle_at(0).mask + 1; }
 

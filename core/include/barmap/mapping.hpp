@@ -46,13 +46,18 @@ public:
     }
     ~mapping() = default;
 
-    /// CPU address of the first pinned byte, which may have any alignment.
+    /// CPU address of the first pinned byte; null if the mapping is empty.
+    /// Contract and errors: barmap_mapping_data().
     [[nodiscard]] std::byte* data() const noexcept { return whole_.data; }
+    /// Bytes, those of the pin. Contract and errors: barmap_mapping_size().
     [[nodiscard]] std::size_t size() const noexcept { return whole_.size; }
+    /// How the CPU caches it. Contract and errors: barmap_mapping_kind().
     [[nodiscard]] cache_kind kind() const noexcept {
         return handle_ ? static_cast<cache_kind>(barmap_mapping_kind(handle_.get()))
                        : cache_kind::write_combining;
     }
+    /// The backend's name; "" if the mapping is empty.
+    /// Contract and errors: barmap_mapping_backend().
     [[nodiscard]] std::string_view backend() const noexcept {
         return handle_ ? barmap_mapping_backend(handle_.get()) : std::string_view{};
     }
@@ -66,9 +71,9 @@ public:
     /// For calls of the C interface; null if it is empty.
     [[nodiscard]] barmap_mapping* c_handle() const noexcept { return handle_.get(); }
 
-    /// The whole mapping as a window; makes no call.
+    /// The whole mapping as a window; makes no call. Contract and errors: barmap_mapping_window().
     [[nodiscard]] barmap::window window() const& noexcept { return whole_; }
-    /// A part of the mapping. @throws error errc::out_of_range if it does not lie inside
+    /// A part of the mapping. Contract and errors: barmap_mapping_part().
     [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const& {
         if (!holds(offset, bytes))
             detail::check(barmap_mapping_part(handle_.get(), offset, bytes, nullptr));
@@ -79,21 +84,12 @@ public:
     barmap::window window(std::size_t offset, std::size_t bytes) const&& = delete;
 
     /// Copies bytes to [offset, offset + bytes.size()) of the GPU memory with whatever is fastest
-    /// for this size and this host memory: stores through the mapping, or a copy engine of the GPU.
-    /// After it has returned, the rules after write() apply: later reads and work that is submitted
-    /// later see the bytes. The copy does not overtake earlier calls of write() and post() by this
-    /// thread.
+    /// for this size and this host memory. A small copy is a write(); see engines_from(). An empty
+    /// mapping has no bytes: errc::out_of_range.
     ///
     ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
     ///
-    /// A copy below 32 KiB is a write(). The first larger one starts the GPU's engines and measures
-    /// them (share/doc/barmap/copy-engine.md). Larger copies may lock, call the driver, and wait:
-    /// use write() in code that must not.
-    /// Thread rule: any number of threads may copy at once.
-    /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could
-    ///         not be stopped (if it could, the copy is made in another way); errc::forked_child;
-    ///         errc::backend_absent or errc::backend_broken if BARMAP_ENGINE names an engine that
-    ///         is not usable; std::bad_alloc
+    /// Contract and errors: barmap_mapping_copy_to_gpu().
     void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
         if (holds(offset, bytes.size()) && bytes.size() < engines_from_.to_gpu)
             write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
@@ -110,14 +106,12 @@ public:
     }
 
     /// Copies [offset, offset + bytes.size()) of the GPU memory to the host, with whatever is
-    /// fastest: loads through the mapping, or a copy engine. It sees all that this thread wrote
-    /// with write() and post() before, and never delivers a value older than one that this thread
-    /// has already read.
+    /// fastest. A small copy is a read(); see engines_from().
     ///
     ///     std::vector<float> result(1 << 20);
     ///     map.copy_to_cpu(result, 0);
     ///
-    /// A copy below 1 KiB is a read(); else as copy_to_gpu(). @throws as copy_to_gpu()
+    /// Contract and errors: barmap_mapping_copy_to_cpu().
     void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
         if (holds(offset, bytes.size()) && bytes.size() < engines_from_.to_cpu)
             read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
@@ -132,27 +126,27 @@ public:
         copy_to_cpu(std::span<std::byte>(std::as_writable_bytes(std::span(values))), offset);
     }
 
-    /// The least size, in bytes, for which copy_to_gpu() or copy_to_cpu() may use an engine, lock or
-    /// wait: a smaller copy is a write() or a read(), which takes a microsecond or two.
+    /// The least size, in bytes, for which copy_to_gpu() or copy_to_cpu() may use an engine, lock
+    /// or wait. Contract and errors: barmap_mapping_engines_from().
     [[nodiscard]] std::size_t engines_from(copy_direction way) const noexcept {
         return way == copy_direction::to_gpu ? engines_from_.to_gpu : engines_from_.to_cpu;
     }
 
-    /// Names of the copy routines that write() and read() of that many bytes use. An aligned word
-    /// of up to 8 bytes is written without a routine.
+    /// Name of the copy routine with which write() stores that many bytes; "" if the mapping is
+    /// empty. Contract and errors: barmap_mapping_routine().
     [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept {
         return routine(BARMAP_TO_GPU, bytes);
     }
+    /// The same for read(). Contract and errors: barmap_mapping_routine().
     [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept {
         return routine(BARMAP_TO_CPU, bytes);
     }
 
-    /// The whole mapping as a window whose writes and reads one routine makes, whatever their size:
-    /// to compare routines.
+    /// The whole mapping as a window whose writes and reads one routine makes: to compare routines.
     ///
     ///     barmap::write(map.window_by("avx2"), host);
     ///
-    /// @throws error as use_copy_routine(); std::bad_alloc
+    /// Contract and errors: barmap_mapping_window_by().
     [[nodiscard]] barmap::window window_by(std::string_view routine) const& {
         barmap_window found{};
         detail::check(barmap_mapping_window_by(handle_.get(), std::string(routine).c_str(), &found));
@@ -160,23 +154,18 @@ public:
     }
     barmap::window window_by(std::string_view routine) const&& = delete;
 
-    /// Makes this mapping and all its windows use one copy routine (BARMAP_COPY does this for all
-    /// mappings). Do not call it while another thread copies through the mapping.
-    /// @throws error errc::invalid_argument for an unknown name,
-    ///         errc::unsupported_operation if the CPU or the operating system lacks it
+    /// Makes this mapping and all its windows use one copy routine.
+    /// Contract and errors: barmap_mapping_use_routine().
     void use_copy_routine(std::string_view name) {
         detail::check(barmap_mapping_use_routine(handle_.get(), std::string(name).c_str()));
     }
 
-    /// Makes copy_to_gpu() and copy_to_cpu() through this mapping, of any size, use one engine: to
-    /// compare engines. Starts it. A copy that it cannot make then throws. Do not call it while another
-    /// thread copies through the mapping.
+    /// Makes copy_to_gpu() and copy_to_cpu() through this mapping use one engine: to compare
+    /// engines.
     ///
     ///     map.use_engine("driver");
     ///
-    /// @param name of an engine; "mapping": loads and stores; "auto": again whatever is fastest
-    /// @throws error errc::invalid_argument; errc::backend_absent or errc::backend_broken if the engine
-    ///         is not usable; errc::unsupported_operation if it cannot hold this memory
+    /// Contract and errors: barmap_mapping_use_engine().
     void use_engine(std::string_view name) {
         detail::check(barmap_mapping_use_engine(handle_.get(), std::string(name).c_str()));
         find_engines();

@@ -209,72 +209,70 @@ inline std::vector<std::string> names(char const* (*name)(std::size_t)) {
 } // namespace detail
 
 /// Names of all backends that this build knows, in the order in which they are tried.
-/// These are the values of BARMAP_BACKEND.
+/// Contract and errors: barmap_backend_name().
 [[nodiscard]] inline std::vector<std::string> backend_names() {
     return detail::names(barmap_backend_name);
 }
 
-/// Names of all copy engines of this build, in order of preference: the values of BARMAP_ENGINE,
-/// beside "auto" and "none".
+/// Names of all copy engines of this build, in order of preference.
+/// Contract and errors: barmap_engine_name().
 [[nodiscard]] inline std::vector<std::string> engine_names() {
     return detail::names(barmap_engine_name);
 }
 
-/// All copy routines of this build. These are the values of BARMAP_COPY.
+/// All copy routines of this build. Contract and errors: barmap_list_copy_routines().
 [[nodiscard]] inline std::vector<copy_routine_report> copy_routines() {
     return detail::reports<barmap_copy_routine_row>(barmap_list_copy_routines);
 }
 
-/// All numbers by which the library chooses. BARMAP_POLICY may overrule those that are not fixed.
+/// All numbers by which the library chooses. Contract and errors: barmap_list_policies().
 [[nodiscard]] inline std::vector<policy_report> policies() {
     return detail::reports<barmap_policy_row>(barmap_list_policies);
 }
-/// The value of one of them, in force. @throws error errc::invalid_argument for an unknown name
+/// The value of one of them, in force. Contract and errors: barmap_policy_value().
 [[nodiscard]] inline std::size_t policy_value(std::string_view name) {
     std::size_t value = 0;
     detail::check(barmap_policy_value(std::string(name).c_str(), &value));
     return value;
 }
 
-/// Where barmap knows a version of NVIDIA's kernel driver from. Example: "580.159.04"
+/// Where barmap knows a version of NVIDIA's kernel driver from. Example: "580.159.04".
+/// Contract and errors: barmap_driver_known_from().
 [[nodiscard]] inline driver_source known_from(std::string_view driver_version) {
     return static_cast<driver_source>(barmap_driver_known_from(std::string(driver_version).c_str()));
 }
 
-/// What the kernel module gdrdrv reports. Makes no call of CUDA, so that children that are forked
-/// later may use CUDA. @throws error with errno if there is none, or if this process may not open
-/// it; errc::unknown_layout for a version that this library does not know
+/// What the kernel module gdrdrv reports. Makes no call of CUDA.
+/// Contract and errors: barmap_list_kernel_module().
 [[nodiscard]] inline backend_properties kernel_module() {
     return detail::reports<barmap_backend_row>(barmap_list_kernel_module).front();
 }
 
 /// All environment variables of barmap but those that tests or other libraries read.
+/// Contract and errors: barmap_list_settings().
 [[nodiscard]] inline std::vector<setting_report> settings() {
     return detail::reports<barmap_setting_row>(barmap_list_settings);
 }
 
-/// The value of one of them, valid until the process ends; nothing while its default is in force,
-/// and for a name that is none of theirs.
-/// Example: setting("BARMAP_SIM") == "1"
+/// The value of one of them; nothing while its default is in force.
+/// Example: setting("BARMAP_SIM") == "1". Contract and errors: barmap_setting().
 [[nodiscard]] inline std::optional<std::string_view> setting(std::string_view name) {
     char const* const value = barmap_setting(std::string(name).c_str());
     return value ? std::optional<std::string_view>(value) : std::nullopt;
 }
 
-/// Checks the variables. @throws error errc::invalid_argument for the first one, other than
-/// BARMAP_LOG, whose value is not one of the words that are allowed. Each function that opens a GPU
-/// checks names of backends and copy routines.
+/// Checks the variables. Contract and errors: barmap_settings_check().
 inline void expect_settings() {
     detail::check(barmap_settings_check());
 }
 
-/// What BARMAP_LOG asks for.
+/// What BARMAP_LOG asks for. Contract and errors: barmap_log_threshold().
 [[nodiscard]] inline log_level log_threshold() noexcept {
     return static_cast<log_level>(barmap_log_threshold());
 }
 
-/// Prints a line "barmap info: text" to stderr if BARMAP_LOG asks for its level: for libraries over
-/// barmap that decide something.
+/// Prints a line to stderr if BARMAP_LOG asks for its level; nothing if memory is short.
+/// Contract and errors: barmap_log_line().
 inline void log_line(log_level level, std::string_view text) noexcept try {
     barmap_log_line(static_cast<int>(level), std::string(text).c_str());
 } catch (std::bad_alloc const&) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Rings between a CPU and running GPU code: the CPU's side. Messages go to a kernel without a
-/// driver call, and come from it without a synchronisation.
-///
-/// Each side polls its own memory, and all that crosses the link is a posted write. The GPU's side is
-/// <barmap/gpu/ring.cuh>; the rules are in share/doc/barmap/rings.md.
+/// Rings between a CPU and running GPU code: the CPU's side, with the rules of <barmap/ring.h>.
+/// The GPU's side is <barmap/gpu/ring.cuh>.
 #pragma once
 
 #include <barmap/byte_ring.hpp>
@@ -46,31 +43,24 @@ class ring_to_gpu : private detail::byte_ring_to_gpu {
     using core = detail::byte_ring_to_gpu;
 
 public:
-    /// @param slots how many messages it holds, a power of two
-    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; without an
-    ///         arena, as arena::arena()
+    /// Makes a ring for messages of the type's size, in an arena or in separate memory.
+    /// Contract and errors: barmap_ring_to_gpu_create().
     ring_to_gpu(arena const& memory, std::size_t slots) : ring_to_gpu(memory, slots, 0) {}
     ring_to_gpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
-    /// Lets another process push, instead of this one. Messages that were pushed arrive. From now
-    /// on this object only holds the memory and may close(); one process at a time that has opened
-    /// the descriptor pushes. The descriptor gives access to the whole arena, so give the ring a
-    /// separate one.
+    /// Makes a descriptor, which the caller closes, with which another process pushes, instead of
+    /// this one.
     ///
     ///     int const descriptor = commands.share();          // send it by SCM_RIGHTS, or fork
     ///     // in the other process
     ///     auto commands = barmap::ring_to_gpu<command>::open_shared(descriptor);
     ///
-    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    /// Contract and errors: barmap_ring_to_gpu_share().
     using core::share;
 
-    /// Opens a ring by its descriptor, in a process that needs no CUDA. Pushing continues behind
-    /// the last whole message, and the destructor does not close the ring. The kernels belong to
-    /// the process that made the ring: handle() has no addresses here.
-    /// @param descriptor stays the caller's
-    /// @throws error errc::invalid_argument for another descriptor, or messages of another size; or
-    ///         as barmap::open_shared()
+    /// Opens a ring by its descriptor, in a process that needs no CUDA: handle() has no addresses
+    /// there. Contract and errors: barmap_ring_to_gpu_open_shared().
     [[nodiscard]] static ring_to_gpu open_shared(int descriptor) {
         return ring_to_gpu(
             detail::opened_signal::open_ring(descriptor, BARMAP_RING_TO_GPU,
@@ -87,14 +77,13 @@ public:
         return detail::typed<gpu::ring_to_gpu<Message>>(core::handle_for_thread());
     }
 
-    /// Writes a message unless the ring is full. It arrives at the latest with flush() or close().
-    /// @return whether there was room
+    /// Writes a message; false if the ring is full. Contract and errors: barmap_ring_to_gpu_push().
     [[nodiscard]] bool try_push(Message const& message) noexcept {
         return push(size, reinterpret_cast<std::byte const*>(&message), 1) == 1;
     }
 
-    /// Writes as many messages as there is room for, in order.
-    /// @return how many were written
+    /// Writes as many messages as there is room for, in order, and returns how many.
+    /// Contract and errors: barmap_ring_to_gpu_push().
     [[nodiscard]] std::size_t push_many(std::span<Message const> messages) noexcept {
         return push(size, reinterpret_cast<std::byte const*>(messages.data()), messages.size());
     }
@@ -142,16 +131,18 @@ class ring_to_cpu : private detail::byte_ring_to_cpu {
     };
 
 public:
-    /// As the constructors of ring_to_gpu.
+    /// Makes a ring for messages of the type's size, in an arena or in separate memory.
+    /// Contract and errors: barmap_ring_to_cpu_create().
     ring_to_cpu(arena const& memory, std::size_t slots) : ring_to_cpu(memory, slots, 0) {}
     ring_to_cpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
-    /// As ring_to_gpu::share(): lets another process pop, instead of this one.
+    /// Makes a descriptor, which the caller closes, with which another process pops, instead of
+    /// this one. Contract and errors: barmap_ring_to_cpu_share().
     using core::share;
 
-    /// As ring_to_gpu::open_shared(). Reading continues where the last consumer ended; if that one
-    /// was killed, up to a quarter of the slots may be read again.
+    /// Opens a ring by its descriptor, in a process that needs no CUDA: handle() has no addresses
+    /// there. Contract and errors: barmap_ring_to_cpu_open_shared().
     [[nodiscard]] static ring_to_cpu open_shared(int descriptor) {
         return ring_to_cpu(
             detail::opened_signal::open_ring(descriptor, BARMAP_RING_TO_CPU,
@@ -168,6 +159,7 @@ public:
     }
 
     /// Reads the next message; nothing if none has arrived.
+    /// Contract and errors: barmap_ring_to_cpu_pop().
     [[nodiscard]] std::optional<Message> try_pop() noexcept {
         std::byte const* const slot = this->front(size);
         if (!slot)
@@ -175,8 +167,8 @@ public:
         return std::optional<Message>(std::in_place, taken{*this, slot});
     }
 
-    /// Reads as many messages as have arrived and fit, in order.
-    /// @return how many were read
+    /// Reads as many messages as have arrived and fit, in order, and returns how many.
+    /// Contract and errors: barmap_ring_to_cpu_pop().
     [[nodiscard]] std::size_t pop_many(std::span<Message> messages) noexcept {
         std::size_t count = 0;
         while (count < messages.size() &&

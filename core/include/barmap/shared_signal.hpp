@@ -14,9 +14,8 @@ namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
-/// Makes a descriptor of a ring or a counter.
-/// @param parts all of its parts, in the order in which its constructor takes them
-/// @return a descriptor, which the caller closes. @throws error as pin::share()
+/// Makes a descriptor of a ring or a counter, which the caller closes.
+/// Contract and errors: barmap_signal_share().
 [[nodiscard]] inline int share_signal(barmap_signal const& what,
                                       std::initializer_list<arena::part const*> parts) {
     std::vector<barmap_arena_part const*> handles;
@@ -32,8 +31,7 @@ struct opened_signal {
     barmap_signal is;
     arena memory;
 
-    /// @throws error errc::invalid_argument for a descriptor of another kind; as
-    ///         barmap::open_shared()
+    /// Opens a descriptor of this kind. Contract and errors: barmap_signal_open_shared().
     [[nodiscard]] static opened_signal open(int descriptor, barmap_signal_kind wanted) {
         barmap_signal is{};
         arena memory(made<barmap_arena>([&](auto out) {

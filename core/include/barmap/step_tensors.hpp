@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The inputs and results of a program's steps, such as those of a language model's decode loop: many
-/// small tensors go to the GPU at once, with no call of the driver, and results come back without a
-/// synchronisation. The kernels and graphs that use them need no change.
+/// The inputs and results of a program's steps, such as those of a language model's decode loop,
+/// with the rules of <barmap/step_tensors.h>.
 #pragma once
 
 #include <barmap/device.hpp>
@@ -46,20 +45,15 @@ inline barmap_step_tensor const* of_c(std::span<step_tensor const> tensors) noex
 ///
 /// A push stores its bytes in a slot of GPU memory, and a load, which enqueue_load() gives to a
 /// stream, copies them from there into the tensors, so that no step reads the inputs of a later
-/// one. Loads and pushes pair up in order. On the GPU, a load waits for its push for at most 10
-/// seconds; if none comes, the tensors stay as they were, later work of the stream continues, and
-/// failed() returns true.
+/// one. <barmap/step_tensors.h> says how loads and pushes pair up, and how long a load waits.
 ///
 /// Not movable. After fork() the child may only destroy it. Destroy it when no stream and no graph
 /// uses it any more.
 /// Thread rule: one thread at a time fills and pushes.
 class step_inputs {
 public:
-    /// @param tensors memory of this GPU, at most 1 MiB in all; stays the caller's
-    /// @param versions how many steps may be pushed before the first is loaded, a power of two
-    /// @throws error errc::invalid_argument, also for memory that is not of this GPU;
-    ///         errc::out_of_range for a tensor that leaves its allocation; or as device::allocate()
-    ///         and the arena
+    /// Prepares tensors, of which so many versions may be pushed before the first is loaded.
+    /// Contract and errors: barmap_step_inputs_create().
     step_inputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 4)
         : handle_(detail::made<barmap_step_inputs>([&](auto out) {
               return barmap_step_inputs_create(gpu.c_handle(), detail::of_c(tensors),
@@ -68,30 +62,28 @@ public:
     step_inputs(step_inputs const&) = delete;
     step_inputs& operator=(step_inputs const&) = delete;
 
-    /// Bytes to fill for the next step, aligned to 8. They keep their contents after a push.
+    /// Bytes to fill for the next step, as many as the tensor has.
+    /// Contract and errors: barmap_step_inputs_staging().
     [[nodiscard]] std::span<std::byte> staging(std::size_t tensor) const noexcept {
         return {static_cast<std::byte*>(barmap_step_inputs_staging(handle_.get(), tensor)),
                 barmap_step_inputs_bytes(handle_.get(), tensor)};
     }
-    /// Publishes the staging bytes of all tensors, at once.
-    /// @return whether there was a free version
+    /// Publishes the staging bytes of all tensors, at once; false if no version is free.
+    /// Contract and errors: barmap_step_inputs_push().
     [[nodiscard]] bool try_push() noexcept { return barmap_step_inputs_push(handle_.get()) != 0; }
-    /// Waits for a free version. @return whether there is one
+    /// Waits for a free version; false if none was freed in time.
+    /// Contract and errors: barmap_step_inputs_wait().
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
         return barmap_step_inputs_wait(handle_.get(), detail::ns_of_wait(at_most)) != 0;
     }
 
-    /// Makes a stream copy the next push into the tensors, with a kernel of one block, before its
-    /// later work. Each replay of a graph that has captured this loads the next push again.
-    /// @param stream of this GPU's context that was current when the object was made, or else of
-    ///        its primary context; null: the default stream of that context
-    /// @throws error what CUDA reports
+    /// Makes a stream copy the next push into the tensors, before its later work.
+    /// Contract and errors: barmap_step_inputs_enqueue_load().
     void enqueue_load(void* stream) const {
         detail::check(barmap_step_inputs_enqueue_load(handle_.get(), stream));
     }
 
-    /// Whether a load has given up waiting. Pushes and loads may not pair up any more: make a new
-    /// object.
+    /// Whether a load has given up waiting. Contract and errors: barmap_step_inputs_failed().
     [[nodiscard]] bool failed() const noexcept {
         return barmap_step_inputs_failed(handle_.get()) != 0;
     }
@@ -108,11 +100,11 @@ private:
 ///     if (tokens.wait_for(std::chrono::milliseconds(50)) && tokens.try_pop())
 ///         use(tokens.staging(0));
 ///
-/// The rest is as with step_inputs. On the GPU, a store waits for room for at most 10 seconds.
+/// The rest is as with step_inputs.
 class step_outputs {
 public:
-    /// As the constructor of step_inputs.
-    /// @param versions how many steps may be stored before the first is popped, a power of two
+    /// Prepares tensors, of which so many versions may be stored before the first is popped.
+    /// Contract and errors: barmap_step_outputs_create().
     step_outputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 64)
         : handle_(detail::made<barmap_step_outputs>([&](auto out) {
               return barmap_step_outputs_create(gpu.c_handle(), detail::of_c(tensors),
@@ -121,27 +113,27 @@ public:
     step_outputs(step_outputs const&) = delete;
     step_outputs& operator=(step_outputs const&) = delete;
 
-    /// Makes a stream publish the contents of the tensors, with a kernel of one block, after its
-    /// earlier work.
-    /// @throws error as step_inputs::enqueue_load()
+    /// Makes a stream publish the contents of the tensors, after its earlier work.
+    /// Contract and errors: barmap_step_outputs_enqueue_store().
     void enqueue_store(void* stream) const {
         detail::check(barmap_step_outputs_enqueue_store(handle_.get(), stream));
     }
 
-    /// Copies the results of the oldest step that was not popped to the staging bytes. @return
-    /// whether there is one
+    /// Copies the results of the oldest step to the staging bytes; false if there are none.
+    /// Contract and errors: barmap_step_outputs_pop().
     [[nodiscard]] bool try_pop() noexcept { return barmap_step_outputs_pop(handle_.get()) != 0; }
-    /// Waits for results. @return whether there are any
+    /// Waits for results; false if none have come. Contract and errors: barmap_step_outputs_wait().
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept {
         return barmap_step_outputs_wait(handle_.get(), detail::ns_of_wait(at_most)) != 0;
     }
-    /// The results that were popped last, aligned to 8.
+    /// The results that were popped last. Contract and errors: barmap_step_outputs_staging().
     [[nodiscard]] std::span<std::byte const> staging(std::size_t tensor) const noexcept {
         return {static_cast<std::byte const*>(barmap_step_outputs_staging(handle_.get(), tensor)),
                 barmap_step_outputs_bytes(handle_.get(), tensor)};
     }
 
-    /// Whether a store has given up waiting for room: the results of a step are lost.
+    /// Whether a store has given up waiting for room.
+    /// Contract and errors: barmap_step_outputs_failed().
     [[nodiscard]] bool failed() const noexcept {
         return barmap_step_outputs_failed(handle_.get()) != 0;
     }
