@@ -9,6 +9,7 @@ from pathlib import Path
 
 import rooms
 from c_style import sources, without_comments
+from contracts import contracts_that_stand_elsewhere
 from passes import calls_without_a_pass
 
 CODE_SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
@@ -373,6 +374,7 @@ RULES = (
     names_that_say_nothing,
     tests_that_nobody_builds,
     comments_of_namespaces,
+    contracts_that_stand_elsewhere,
     namespaces_that_browsers_miss,
     host_memory_registered_otherwise,
     thread_locals_with_destructors,

@@ -49,6 +49,10 @@ GOOD = {
     "core/src/map/rm/rm.cpp": LICENCE + '#include "nvidia/rm.hpp"\n#include "system/fd.hpp"\n',
     "core/src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
     "core/include/barmap/device.hpp": LICENCE + "#pragma once\n/// @file\n/// GPUs.\nnamespace barmap { struct device {}; }\n",
+    "core/include/barmap/pin.h": LICENCE + "#ifndef BARMAP_PIN_H\n#define BARMAP_PIN_H\n"
+                                 "/// Pins. @return 0\nBARMAP_API int barmap_pin_create(int of);\n#endif\n",
+    "core/include/barmap/pin.hpp": LICENCE + "#pragma once\n/// Pins. Contract and errors: barmap_pin_create().\n"
+                                   "inline void pin() { detail::check(barmap_pin_create(1)); }\n",
     "system/of_thread.hpp": LICENCE + "#pragma once\nstatic thread_local owned here;\n",
     "system/thread.cpp": LICENCE + "running_ = std::thread(body);\n",
     "vkgdr/library/last_error.cpp": LICENCE + "constinit thread_local text latest{};\nconstinit thread_local bool a = false;\n"
@@ -160,6 +164,18 @@ PLANTED = {
     },
     "comments_of_namespaces": {
         "core/include/barmap/report.hpp": LICENCE + "/// What info prints,\n/// and why.\nnamespace barmap {\n",
+    },
+    "contracts_that_stand_elsewhere": {
+        "core/include/barmap/pin.h": LICENCE + "#ifndef BARMAP_PIN_H\n#define BARMAP_PIN_H\n"
+                                     "/// Pins.\nBARMAP_API int barmap_pin_create(int of);\n#endif\n",
+        "core/include/barmap/pin.hpp": LICENCE + "#pragma once\n/// Pins. @throws error\n"
+                                       "inline void pin() { detail::check(barmap_pin_create(1)); }\n",
+        "core/include/barmap/device.hpp": LICENCE + "#pragma once\nclass device {\npublic:\n    void a() { barmap_pin_create(1); }\n"
+                                          "private:\n    void b() { barmap_pin_create(2); }\n};\n",
+        "core/include/barmap/list.hpp": LICENCE + "#pragma once\n/// Lists. Contract and errors: barmap_list_create().\nvoid list();\n",
+        "core/include/barmap/log.hpp": LICENCE + "#pragma once\n/// Logs. Contract and errors: barmap_pin_create()\nvoid log();\n",
+        "core/include/barmap/ring.hpp": LICENCE + "#pragma once\n/// Rings. Contract and errors: barmap_pin_create().\n"
+                                        "/// @throws error\nvoid ring();\n",
     },
     "namespaces_that_browsers_miss": {
         "core/include/barmap/report.hpp": LICENCE + "#pragma once\nnamespace barmap::inline v {\n",
