@@ -104,10 +104,6 @@ bool has_part_in(attributes const& a, CUdeviceptr from, CUdeviceptr to) noexcept
     return end > a.range_start && end > from && a.range_start < to;
 }
 
-std::string range_text(CUdeviceptr address, std::size_t bytes) {
-    return std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") + hexadecimal(address);
-}
-
 /// The first allocation that has a part in [at, end), and an address in it as `at`; or an unknown
 /// kind.
 attributes first_allocation(CUdeviceptr& at, CUdeviceptr end, memory_kind& kind) {
@@ -186,6 +182,10 @@ memory describe_in(CUdeviceptr page, CUdeviceptr address, std::size_t bytes,
 
 } // namespace
 
+std::string range_text(CUdeviceptr address, std::size_t bytes) {
+    return std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") + hexadecimal(address);
+}
+
 memory describe_pages(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
     return describe_in(gpu_page_size, address, bytes, operation);
 }
@@ -238,8 +238,8 @@ std::string_view advice_for(memory_kind kind) noexcept {
     case memory_kind::host:
         return "host memory is already a CPU pointer: use it directly";
     case memory_kind::unknown:
-        return "CUDA knows no live allocation there: it was freed, it is ordinary host memory, or "
-               "it belongs to another process";
+        return "give an address in live GPU memory of this process: CUDA knows no live allocation "
+               "there; it was freed, it is ordinary host memory, or it belongs to another process";
     }
     return "";
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,9 @@ struct memory {
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error
 [[nodiscard]] os::fd export_chunk(chunk const& chunk);
+
+/// The range in words, as operations of errors name it: "8 bytes at 0x10".
+[[nodiscard]] std::string range_text(CUdeviceptr address, std::size_t bytes);
 
 /// Advice for memory of a kind that no backend can map. One sentence.
 [[nodiscard]] std::string_view advice_for(memory_kind kind) noexcept;

@@ -86,7 +86,10 @@ template <class Could>
                                  memory.kind == memory_kind::virtual_exportable ||
                                  memory.ipc_handle;
     if (why.text.empty() || !commonly_mapped)
-        refuse_memory(memory, only);
+        refuse_memory(memory,
+                      memory.ipc_handle ? "pin memory of another process"
+                                        : "pin " + cuda::range_text(memory.address, memory.size),
+                      only);
     throw error(why.code, "map " + std::string(to_string(memory.kind)), only, why.text);
 }
 
@@ -103,7 +106,7 @@ cuda::memory query_memory(device_state& device, CUdeviceptr address, std::size_t
     case memory_kind::unknown:
     case memory_kind::host:
     case memory_kind::managed:
-        refuse_memory(memory, "");
+        refuse_memory(memory, "pin " + cuda::range_text(address, bytes), "");
     default:
         break;
     }
@@ -181,11 +184,12 @@ std::shared_ptr<pin_state const> pin_described(std::shared_ptr<device_state> con
 
 } // namespace
 
-void refuse_memory(cuda::memory const& memory, std::string_view backend) {
+void refuse_memory(cuda::memory const& memory, std::string const& operation,
+                   std::string_view backend) {
     std::string_view const advice = memory.ipc_handle
                                         ? "see `barmap info`: another backend may work"
                                         : cuda::advice_for(memory.kind);
-    throw error(errc::unsupported_memory, "map " + std::string(to_string(memory.kind)),
+    throw error(errc::unsupported_memory, operation + ", " + std::string(to_string(memory.kind)),
                 std::string(backend), std::string(advice));
 }
 

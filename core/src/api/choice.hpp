@@ -26,7 +26,10 @@ pin_ipc_memory(std::shared_ptr<device_state> const& device, ipc_handle const& ha
 allocate_memory(std::shared_ptr<device_state> const& device, std::size_t bytes,
                 std::string_view backend);
 
-/// No backend can map this memory. @param backend that was asked for, or empty
-[[noreturn]] void refuse_memory(cuda::memory const& memory, std::string_view backend);
+/// No backend can map this memory.
+/// @param operation that names the range, to which the kind of its memory is added
+/// @param backend   that was asked for, or empty
+[[noreturn]] void refuse_memory(cuda::memory const& memory, std::string const& operation,
+                                std::string_view backend);
 
 } // namespace barmap

@@ -22,7 +22,7 @@ using c::expect;
 using c::make;
 using c::make_list;
 
-constexpr char opening[] = "open a GPU";
+constexpr char opening[] = "open a GPU", finding[] = "find the GPU that owns";
 
 std::unique_ptr<barmap_device> open_gpu(int ordinal) {
     checkpoint::pass const here(opening);
@@ -32,9 +32,10 @@ std::unique_ptr<barmap_device> open_gpu(int ordinal) {
 }
 
 // In the memory's own context, so that a thread without one neither makes nor needs another.
-std::unique_ptr<barmap_device> open_owner(cuda::memory const& memory) {
+std::unique_ptr<barmap_device> open_owner(cuda::memory const& memory, CUdeviceptr address,
+                                          std::size_t bytes) {
     if (memory.kind == memory_kind::unknown || memory.kind == memory_kind::host)
-        refuse_memory(memory, "");
+        refuse_memory(memory, std::string(finding) + " " + cuda::range_text(address, bytes), "");
     if (!memory.context)
         return open_gpu(memory.ordinal);
     cuda::context_scope const scope(memory.context);
@@ -135,7 +136,7 @@ int barmap_device_create_from_pointer(std::uint64_t gpu_address, barmap_device**
     return make(out, opening, [&] {
         checkpoint::pass const here(opening);
         expect_first_process(opening); // before CUDA is asked, which a child cannot
-        return open_owner(cuda::describe(gpu_address, 1, "find the GPU that owns"));
+        return open_owner(cuda::describe(gpu_address, 1, finding), gpu_address, 1);
     });
 }
 
@@ -144,7 +145,7 @@ int barmap_device_create_from_pages(std::uint64_t gpu_address, std::size_t bytes
     return make(out, opening, [&] {
         checkpoint::pass const here(opening);
         expect_first_process(opening);
-        return open_owner(cuda::describe_pages(gpu_address, bytes, "find the GPU that owns"));
+        return open_owner(cuda::describe_pages(gpu_address, bytes, finding), gpu_address, bytes);
     });
 }
 

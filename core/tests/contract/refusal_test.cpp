@@ -33,6 +33,12 @@ TEST_P(refusal_test, what_is_no_memory_of_a_gpu) {
                 "ordinary host memory");
     expect_kind(reinterpret_cast<std::uintptr_t>(&managed), memory_kind::unknown, "host memory");
     expect_kind(4096, memory_kind::unknown, "no live allocation");
+    expect_refusal(pinning(0x1234, 8), errc::unsupported_memory,
+                   "cannot pin 8 bytes at 0x1234, an address that CUDA does not know",
+                   "give an address");
+    expect_refusal([] { (void)device::from_pointer(reinterpret_cast<void*>(0x1234)); },
+                   errc::unsupported_memory,
+                   "cannot find the GPU that owns 1 byte at 0x1234, an address");
 }
 
 TEST_P(refusal_test, a_null_pointer_is_named) {
