@@ -2,6 +2,7 @@
 #include "gpu/device_state.hpp"
 
 #include "base/config.hpp"
+#include "base/forked_child.hpp"
 #include "cuda/driver_api.hpp"
 #include "system/region.hpp"
 
@@ -109,8 +110,8 @@ void device_state::expect_own_process(std::string_view operation) const {
         throw error(errc::forked_child, std::string(operation), "",
                     gpu.without_cuda
                         ? "give this process the descriptor, and call barmap::open_shared() in it"
-                        : "use barmap in the process that opened the device; a forked child may "
-                          "only destroy its objects, or exec");
+                        : std::string("use barmap in the process that opened the device; ") +
+                              left_to_forked_children);
 }
 
 checkpoint::pass device_state::enter(std::string_view operation, look when) {

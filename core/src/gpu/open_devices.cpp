@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gpu/open_devices.hpp"
 
+#include "base/forked_child.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "system/process.hpp"
 
@@ -39,8 +40,8 @@ void expect_first_process(std::string operation) {
     if (!registry().owner.compare_exchange_strong(owner, os::this_process()) &&
         !os::is_this_process(owner))
         throw error(errc::forked_child, std::move(operation), "",
-                    "use barmap in the process that opened a device first; a forked child may only "
-                    "destroy its objects, or exec");
+                    std::string("use barmap in the process that opened a device first; ") +
+                        left_to_forked_children);
 }
 
 std::shared_ptr<device_state> open_device(int ordinal) {

@@ -2,6 +2,7 @@
 #include "signal/arena_state.hpp"
 
 #include "base/checkpoint.hpp"
+#include "base/forked_child.hpp"
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 
@@ -132,14 +133,21 @@ std::optional<std::size_t> take_shared(arena_block& from, std::size_t bytes) {
     return at;
 }
 
+/// @throws error errc::forked_child
+void expect_own_process(arena_state const& memory, std::string const& operation) {
+    if (!os::is_this_process(memory.owner))
+        throw error(errc::forked_child, operation, "",
+                    std::string("use the arena in the process that made it; ") +
+                        left_to_forked_children);
+}
+
 std::size_t take(arena_state& from, arena_block& block, std::size_t bytes, char const* what) {
     std::string const operation =
         "take " + std::to_string(bytes) + " bytes of " + what + " memory from an arena";
     auto const refuse = [&](errc code, std::string advice) {
         throw error(code, operation, "", std::move(advice));
     };
-    if (!os::is_this_process(from.owner))
-        refuse(errc::forked_child, "make a new arena in the child");
+    expect_own_process(from, operation);
     checkpoint::pass const here(operation); // the caller will write to what it takes
     if (bytes == 0)
         refuse(errc::invalid_argument, "give a size greater than 0");
@@ -168,6 +176,7 @@ void on_stream(barmap_arena_part const* part, Entry entry, char const* what, voi
     char const* const advice = "the driver does not let streams wait for 64-bit words and store "
                                "them: use a kernel (barmap/gpu/counter.cuh)";
     arena_state const& memory = *c::expect(part, what, "take a part of an arena first").owner;
+    expect_own_process(memory, what);
     if (!memory.gpu)
         throw error(errc::unsupported_operation, what, "",
                     "call it in the process that made the counter");

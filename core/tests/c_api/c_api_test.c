@@ -320,8 +320,9 @@ static void a_forked_child_is_refused(void) {
         barmap_device* device;
         barmap_pin* pin;
         barmap_mapping* other;
-        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", device, barmap_device_create(0, &device));
-        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin, barmap_pin_allocate(gpu, 4096, NULL, &pin));
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "a forked child may only", device, barmap_device_create(0, &device));
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "open descriptors of share() by open_shared()", pin,
+                barmap_pin_allocate(gpu, 4096, NULL, &pin));
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin,
                 barmap_pin_create(gpu, barmap_pin_gpu_address(memory), 1, NULL, &pin));
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", other, barmap_mapping_create(memory, &other));

@@ -310,6 +310,7 @@ static void a_forked_child_may_only_free(void) {
         REFUSED_RING(forked, "parent", NULL, words, 8, 2);
         REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_counter_to_gpu_create(words, 0, NULL, &out));
         REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_counter_to_cpu_create(words, 0, NULL, &out));
+        CHECK(barmap_counter_to_cpu_record(counter, NULL, 1) == forked);
         barmap_ring_to_gpu_destroy(ring);
         barmap_counter_to_cpu_destroy(counter);
         barmap_arena_destroy(words);
