@@ -22,13 +22,12 @@ int main() try {
     cuda.start_copy_to_gpu(pin.gpu_address(), &signal, sizeof signal);
 
     // An aligned 8-byte read is one transaction, and never older than the one before it.
-    using clock = std::chrono::steady_clock;
-    auto const end = clock::now() + std::chrono::seconds(10);
-    while (barmap::read_value<std::uint64_t>(word) != signal) {
-        if (clock::now() > end) {
-            std::fprintf(stderr, "the word never came\n");
-            return 1;
-        }
+    auto const came = barmap::read_until<std::uint64_t>(
+        word, [](std::uint64_t seen) { return seen == signal; },
+        std::chrono::steady_clock::now() + std::chrono::seconds(10));
+    if (!came) {
+        std::fprintf(stderr, "the word never came\n");
+        return 1;
     }
     std::puts("the word came");
     cuda.wait();
