@@ -44,15 +44,16 @@ int main() try {
         return 1;
 
     // Reload: after what the stream was given before, and before what it is given later. Neither
-    // waits for the CPU. Here the default stream; a cudaStream_t or CUstream is one as well.
+    // waits for the CPU. A stream is a cudaStream_t or CUstream; null is the default stream.
     pieces.clear();
     for (std::size_t i = 0; i < given.size(); ++i)
         pieces.push_back({in_cache(given[i]), in_pool(i), block_bytes});
     cuda_driver const cuda(gpu.ordinal());
-    void* const stream = nullptr;
+    void* const stream = cuda.make_stream();
     using barmap::batch_queue;
     queue.submit(pieces, batch_queue::after{stream}, batch_queue::then{stream});
     cuda.wait();
+    cuda.destroy_stream(stream);
 
     bool right = true;
     for (std::size_t i = 0; i < given.size(); ++i) {

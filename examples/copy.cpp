@@ -5,6 +5,7 @@
 #include <barmap/barmap.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -13,29 +14,28 @@
 int main() try {
     constexpr std::size_t bytes = 1 << 20;
     barmap::device const gpu = barmap::device::open(0);
-    barmap::pin const pin = gpu.allocate(bytes);
-    // With memory of your own, from cudaMalloc for example:
-    //   barmap::device const gpu = barmap::device::from_pointer(gpu_pointer);
-    //   barmap::pin const pin = gpu.pin(gpu_pointer, bytes);
+    cuda_driver const cuda(gpu.ordinal());
+    std::uintptr_t const memory = cuda.allocate(bytes);
+    barmap::pin const pin = gpu.pin(memory, bytes); // or gpu.allocate(bytes), without CUDA
     barmap::mapping const map = pin.map();
     std::printf("%s%s: %zu bytes at CPU address %p, by backend %s\n", gpu.name().c_str(),
                 gpu.simulated() ? " (simulated)" : "", map.size(), static_cast<void*>(map.data()),
                 std::string(map.backend()).c_str());
-    cuda_driver const cuda(gpu.ordinal());
 
     // CPU to GPU. A copy or kernel that CUDA starts after write() has returned sees the bytes.
     std::vector<std::byte> const sent(4096, std::byte{0x2a});
     barmap::write(map.window(100, sent.size()), sent);
     std::vector<std::byte> received(sent.size());
-    cuda.copy_to_cpu(received.data(), pin.gpu_address() + 100, received.size());
+    cuda.copy_to_cpu(received.data(), memory + 100, received.size());
     bool const there = received == sent;
 
     // GPU to CPU. A copy from a small pageable buffer may return before its bytes have landed.
     std::vector<std::byte> const other(4096, std::byte{0x17});
-    cuda.copy_to_gpu(pin.gpu_address(), other.data(), other.size());
+    cuda.copy_to_gpu(memory, other.data(), other.size());
     cuda.wait();
     barmap::read(received, map.window(0, other.size()));
     bool const back = received == other;
+    cuda.free(memory); // the pin keeps what it has pinned
 
     std::printf("CPU to GPU: %s; GPU to CPU: %s\n", there ? "right" : "WRONG",
                 back ? "right" : "WRONG");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/report.h>
+
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -10,7 +12,8 @@
 
 /// The few calls of the CUDA driver that these examples make, found at run time, so that building
 /// and running them takes no CUDA toolkit. A program that is built with one calls the functions of
-/// the CUDA runtime that stand beside them.
+/// the CUDA runtime that stand beside them. It is barmap's own driver, so that BARMAP_SIM=1 is
+/// enough for the simulated GPU (sim/README.md).
 class cuda_driver {
 public:
     /// Makes the primary context of a GPU current, as the runtime's first call does.
@@ -20,6 +23,31 @@ public:
         check("cuDevicePrimaryCtxRetain",
               function<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, ordinal));
         check("cuCtxSetCurrent", function<int(void*)>("cuCtxSetCurrent")(context));
+    }
+
+    /// cudaMalloc(&result, bytes)
+    [[nodiscard]] std::uintptr_t allocate(std::size_t bytes) const {
+        unsigned long long address = 0;
+        using allocate = int(unsigned long long*, std::size_t);
+        check("cuMemAlloc", function<allocate>("cuMemAlloc_v2")(&address, bytes));
+        return address;
+    }
+
+    /// cudaFree(address)
+    void free(std::uintptr_t address) const {
+        check("cuMemFree", function<int(unsigned long long)>("cuMemFree_v2")(address));
+    }
+
+    /// cudaStreamCreate(&result)
+    [[nodiscard]] void* make_stream() const {
+        void* stream = nullptr;
+        check("cuStreamCreate", function<int(void**, unsigned)>("cuStreamCreate")(&stream, 0));
+        return stream;
+    }
+
+    /// cudaStreamDestroy(stream)
+    void destroy_stream(void* stream) const {
+        check("cuStreamDestroy", function<int(void*)>("cuStreamDestroy_v2")(stream));
     }
 
     /// cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost)
@@ -47,10 +75,13 @@ public:
 private:
     template <class Function>
     static Function* function(char const* name) {
-        static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
-        void* const found = library ? ::dlsym(library, name) : nullptr;
+        barmap_driver driver{};
+        driver.size = sizeof driver;
+        if (barmap_driver_load(&driver) != BARMAP_OK)
+            throw std::runtime_error(barmap_error_message());
+        void* const found = driver.library ? ::dlsym(driver.library, name) : nullptr;
         if (!found)
-            throw std::runtime_error(std::string("there is no CUDA driver: ") + ::dlerror());
+            throw std::runtime_error(std::string("there is no ") + name + ": " + driver.problem);
         return reinterpret_cast<Function*>(found);
     }
 
