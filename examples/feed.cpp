@@ -96,8 +96,9 @@ int main() try {
     close(ends[1]);
 
     auto const gpu = barmap::device::open(0);
-    // A descriptor of a ring gives access to the whole arena, so these two have a separate one.
-    barmap::arena const memory(gpu, 1 << 16, 1 << 16);
+    // A descriptor of a ring gives access to the whole arena, so these two have a separate one, by
+    // a backend that can share.
+    barmap::arena const memory(gpu, 1 << 16, 1 << 16, gpu.simulated() ? "dmabuf" : "rm");
     barmap::ring_to_gpu<quote> quotes(memory, 256);
     barmap::ring_to_cpu<order> orders(memory, 256);
 #ifdef __CUDACC__

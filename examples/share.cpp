@@ -50,8 +50,9 @@ int main() try {
     close(ends[1]);
 
     auto const gpu = barmap::device::open(0);
-    // Or gpu.pin(pointer, bytes, {.backend = "rm"}) of memory that a model reads.
-    auto const pin = gpu.allocate(sizeof(batch));
+    // A backend that can share. Or gpu.pin(pointer, bytes, {.backend = ...}) of memory that a model
+    // reads.
+    auto const pin = gpu.allocate(sizeof(batch), gpu.simulated() ? "dmabuf" : "rm");
     send_descriptor(ends[0], pin.share());
     char there = 0;
     bool const has_come = read(ends[0], &there, 1) == 1;
