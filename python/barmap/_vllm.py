@@ -195,7 +195,8 @@ class _Batches:
         """vLLM pins all of its CPU blocks or none: two of them tell."""
         for at in {0, len(host) - 1}:
             if not _barmap.is_pinned(int(host[at]), int(nbytes[at])):
-                raise ValueError("CUDA has not pinned the memory of the blocks on the CPU")
+                raise ValueError("the memory of the blocks on the CPU is not pinned, or the process is prepared for a "
+                                 "checkpoint")
 
     def forget_latest(self) -> None:
         self._latest = []

@@ -18,8 +18,9 @@ typedef struct barmap_arena barmap_arena; ///< memory that rings and counters sh
 ///                   to the CPU also 128 of host memory; a ring takes 128 of each, and its slots in
 ///                   multiples of 128
 /// @param host_bytes size of the host memory; 0 for none
-/// @param backend    of the GPU memory, as for barmap_pin_allocate(); "rm" if you share parts with
-///                   other processes and barmap would choose another one
+/// @param backend    of the GPU memory, as for barmap_pin_allocate(). If you share parts with other
+///                   processes: "rm", on the simulated GPU "dmabuf", since barmap may choose one
+///                   that cannot share
 /// @param out        free it with barmap_arena_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_SYSTEM or _CUDA also if no more host
 ///         memory may be locked (ulimit -l), or no descriptor is left: the host memory takes one;

@@ -33,9 +33,10 @@
 /// Threads: several threads may use a device, a pin, a batch queue, and a mapping for copies at
 /// once; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
-/// fork(): the handles belong to the process that made them. A child may only free them, and ask of
-/// a device what <barmap/report.h> says; functions that make a handle return
-/// BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
+/// fork(): a child inherits no mapping. In a child of a process that opened a GPU, it may only free
+/// the handles that it inherited, and ask of a device what <barmap/report.h> says; functions that
+/// need the GPU return BARMAP_ERROR_FORKED_CHILD. What it opens itself by a descriptor, with
+/// barmap_pin_open_shared() and its kind, it uses as any process does.
 ///
 /// C++: the classes of <barmap/barmap.hpp> call these functions. Where the comment of a member ends
 /// with "Contract and errors: barmap_pin_create().", that function's comment here has the rest;

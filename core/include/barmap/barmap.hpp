@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// barmap for C++: CPU pointers to GPU memory. All of the API; stable as source only (export.hpp).
+/// barmap for C++: CPU pointers to GPU memory. All of the API, inline over the C interface, whose
+/// ABI is stable (export.hpp).
 ///
 /// The classes stand on the functions of the C headers, whose comments have the contracts: a member
 /// names its function as in "Contract and errors: barmap_pin_create()." (error.hpp).

@@ -111,7 +111,8 @@ public:
     /// Makes all messages arrive without waiting for more.
     void flush() noexcept { slots_.let_go(); }
 
-    /// Polls for room for a message, without giving up the CPU.
+    /// Polls for room for a message, without giving up the CPU. Call flush() first: messages that
+    /// are still in the CPU make no room.
     /// @return whether there is any; also false if the consumer has closed the ring and there is
     ///         none
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
