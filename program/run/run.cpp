@@ -22,8 +22,8 @@ int run(run_options const& values) {
     auto const [library, searched] = find_companion(
         library_name, {BARMAP_TOOL_TO_LIB, "../lib", "."}, BARMAP_TOOL_LIB_FOLDER);
     if (library.empty())
-        return cannot_start(formatted("{} is in none of these directories: {}; build or install "
-                                      "barmap with BARMAP_PRELOAD=ON",
+        return cannot_start(formatted("{} is in none of these directories: {}; install the package "
+                                      "libbarmap-memcpy, or build barmap with BARMAP_PRELOAD=ON",
                                       library_name, searched));
     if (library.find_first_of(": ") != std::string::npos)
         return cannot_start(formatted(

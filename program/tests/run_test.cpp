@@ -57,6 +57,7 @@ TEST(run, without_the_library_no_program_is_started) {
     EXPECT_NE(run.err.find("libbarmap-memcpy.so is in none of these directories: /tmp/a b."),
               std::string::npos)
         << run.err;
+    EXPECT_NE(run.err.find("install the package libbarmap-memcpy,"), std::string::npos) << run.err;
 }
 
 TEST(run, refuses_a_path_that_no_loader_takes) {

@@ -39,6 +39,14 @@ class Control(unittest.TestCase):
         self.assertIn("\nSection: contrib/kernel\n", (ROOT / "packaging/kmod/build-deb").read_text())
         self.assertFalse(source["Section"].startswith("contrib"))
 
+    def test_rpm_has_the_same_packages(self):
+        _, *packages = stanzas("control")
+        spec = (ROOT / "packaging/rpm/barmap.spec").read_text()
+        named = {name if whole else f"barmap-{name}"
+                 for whole, name in re.findall(r"^%package (-n )?([\w.-]+)$", spec, flags=re.M)}
+        self.assertEqual({re.sub("-dev$", "-devel", each["Package"]) for each in packages},
+                         {"barmap-tools", *named})  # the spec's own package, barmap
+
     @unittest.skipUnless(shutil.which("dpkg-checkbuilddeps"), "dpkg-dev is not installed")
     def test_nanobind_is_a_build_dependency_unless_it_is_given(self):
         def missing(profiles):

@@ -5,6 +5,8 @@ barmap --version
 barmap info > /dev/null
 barmap sim -- barmap check --max-size 16M > check.txt || { cat check.txt; exit 1; }
 tail -n 1 check.txt
+# shellcheck disable=SC2016 # for the shell in there
+barmap sim -- barmap run -- sh -c 'grep -q /libbarmap-memcpy.so /proc/$$/maps && grep -q /libbarmap.so.1 /proc/$$/maps'
 barmap sim -- gdrcopy_sanity -s
 barmap sim -- gdrcopy_validate
 BARMAP_SIM=1 /usr/libexec/barmap/validate
