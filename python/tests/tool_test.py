@@ -187,6 +187,9 @@ def test_info_of_another_program(no_program):
 def test_libdir_has_the_libraries_by_all_their_names():
     done = tool("--libdir")
     assert (done.returncode, done.stdout) == (0, f"{PACKAGE / 'lib'}\n"), done.stderr
+    # None twice: a wheel has copies instead of links.
+    assert {each.name for each in (PACKAGE / "lib").glob("*.so*")} == {
+        "libbarmap.so.1", "libbarmap-memcpy.so", "libgdrapi.so", "libgdrapi.so.2", "libvkgdr.so", "libvkgdr.so.1"}
     program = ("import ctypes, sys\n"
                "for name in ('libbarmap.so.1', 'libgdrapi.so.2', 'libvkgdr.so.1', 'libgdrapi.so', 'libvkgdr.so'):\n"
                "    library = ctypes.CDLL(name)\n"
