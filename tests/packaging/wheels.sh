@@ -1,12 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Tests the wheels: each is installed into a new environment of every Python here that takes it, where
-# python/tests is run; those for arm64 into Debian's Pythons in an emulator (qemu-user), where they are
+# python/tests is run; into clean Debians, alone and beside another version of the library (use_wheel.py; needs root);
+# those for arm64 into Debian's Pythons in an emulator (qemu-user), where they are
 # imported and used on the simulated GPU. Which were not tested is said, and it ends with 77.
 #   tests/packaging/wheels.sh [DIRECTORY OF WHEELS [ARGUMENT OF PYTEST...]]      dist/wheel by default
+#   tests/packaging/wheels.sh --debian RELEASE [DIRECTORY OF WHEELS]     in that clean Debian only, as bullseye
 # Pythons are those on PATH and of pyenv. Debian's are kept in BARMAP_CACHE, ~/.cache/barmap by default.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+debian=
+if [[ ${1-} == --debian ]]; then
+    debian=$2
+    shift 2
+fi
 wheels=$(realpath "${1-$repository/dist/wheel}")
 cache=${BARMAP_CACHE-$HOME/.cache/barmap}
 mirror=${BARMAP_DEBIAN_MIRROR-http://deb.debian.org}
@@ -26,6 +33,21 @@ wheel_for() {
     compgen -G "$wheels/barmap-*-cp$1-cp$1-*_$2.whl" ||
         { [[ $1 -ge 312 ]] && compgen -G "$wheels/barmap-*-cp312-abi3-*_$2.whl"; }
 }
+
+if [[ $debian ]]; then
+    # shellcheck source=tests/packaging/clean_debian.sh
+    . "$repository/tests/packaging/clean_debian.sh"
+    need_tools
+    in_namespace --debian "$debian" "$wheels"
+    make_clean_debian "$debian" ca-certificates python3-venv
+    number=$(inside "$root" python3 -c 'import sys; print("%d%d" % sys.version_info[:2])')
+    wheel=$(wheel_for "$number" x86_64) || exit 77
+    printf '\n==== %s, %s: %s\n' "$debian" "$(inside "$root" python3 --version)" "$(basename "$wheel")"
+    cp "$wheel" "$wheels"/barmap_compat-*.whl "$repository"/tests/packaging/use_{barmap,wheel}.py "$root/tmp"
+    inside "$root" sh -euc 'cd /root && python3 -m venv venv && venv/bin/pip --quiet install /tmp/*.whl
+        venv/bin/python /tmp/use_barmap.py && venv/bin/python /tmp/use_wheel.py'
+    exit
+fi
 
 untested=()
 for wheel in "$wheels"/barmap-*-manylinux*.whl; do
@@ -58,6 +80,13 @@ for python in python3.{9..20} "${PYENV_ROOT-$HOME/.pyenv}"/versions/*/bin/python
     printf '\n==== %s: %s\n' "$("$python" --version)" "$(basename "$wheel")"
     PYTHON=$python "$repository/python/tests/run.sh" --wheel "$wheel" "${@:2}"
     tested "$wheel"
+done
+
+for suite in bullseye bookworm trixie; do
+    status=0
+    "${BASH_SOURCE[0]}" --debian "$suite" "$wheels" || status=$?
+    [[ $status -eq 0 || $status -eq 77 ]] || exit "$status"
+    [[ $status -eq 0 ]] || untested+=("in a clean Debian, $suite")
 done
 
 "$repository/scripts/packages" --optional mmdebstrap qemu-user
