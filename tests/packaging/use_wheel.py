@@ -55,7 +55,7 @@ def check():
     assert told(*BARMAP, "--libdir") == str(LIBRARIES)
     assert barmap.__version__ in told(*BARMAP, "--version")
     assert "imulated" in told(*BARMAP, "info")
-    print(told(*BARMAP, "check", "--max-size", "64K").splitlines()[-1])
+    print(told(*BARMAP, "check", "--max-size", "16M").splitlines()[-1])
     (core,) = re.findall(r"libbarmap\.so\.1 => (\S+)", told(str(PROGRAM), LD_TRACE_LOADED_OBJECTS="1"))
     assert OWN.samefile(core), core
     extension = "import barmap; barmap.devices()[0]\n"
