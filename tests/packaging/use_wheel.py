@@ -82,6 +82,8 @@ try:
     beside = ('import ctypes; library = ctypes.CDLL("libbarmap.so.1"); library.barmap_version.restype = ctypes.c_char_p\n'
               "print(library.barmap_version().decode())\n")
     assert told(*PYTHON, beside + CORES).split() == [other[:-1].decode(), str(SYSTEM)]
+    # What has loaded that one already goes on with it.
+    assert told(*PYTHON, beside + "import barmap; barmap.devices()[0]\n" + CORES).splitlines()[-1] == str(SYSTEM)
     check()
 finally:
     SYSTEM.unlink()
