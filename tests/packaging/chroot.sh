@@ -35,7 +35,8 @@ cp "$packages"/*.deb "$root/tmp/packages"
 rm -f "$root"/tmp/packages/barmap-modules-*.deb # made below for the kernels that are there
 echo "==== the line of docs/install.md"
 # shellcheck disable=SC2016
-inside "$root" bash -c 'apt-get --quiet --simulate install /tmp/packages/{libbarmap1,libbarmap-memcpy,barmap-{tools,sim},python3-barmap}_*.deb' |
+inside "$root" bash -c 'apt-get --quiet --simulate install /tmp/packages/libbarmap{1,-memcpy}_*.deb \
+    /tmp/packages/{barmap-tools,barmap-sim,python3-barmap}_*.deb' |
     grep '^Inst barmap-tools'
 
 echo "==== apt install"
