@@ -37,6 +37,7 @@ wheel_for() {
 if [[ $debian ]]; then
     # shellcheck source=tests/packaging/clean_debian.sh
     . "$repository/tests/packaging/clean_debian.sh"
+    # shellcheck disable=SC2119 # what the script was given is not for this
     need_tools
     in_namespace --debian "$debian" "$wheels"
     make_clean_debian "$debian" ca-certificates python3-venv
