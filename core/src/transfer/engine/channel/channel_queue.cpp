@@ -21,15 +21,6 @@ namespace abi = rm::abi;
 
 namespace {
 
-rm::cuda_object take_block(cuda_session const& session, cuda::device_block const& block) {
-    std::vector<rm::cuda_object> taken =
-        rm::take(session.client, cuda::describe(block.address(), command_ring::block_bytes));
-    if (taken.size() != 1 || taken.front().owner == 0)
-        throw error(errc::unknown_layout, "find the RM object of CUDA's memory", "",
-                    "please report this with the driver's version");
-    return std::move(taken.front());
-}
-
 static_assert((channel_queue::most_tickets + 1) * sizeof(std::uint32_t) <=
               command_ring::spare_bytes);
 
@@ -39,83 +30,22 @@ std::uint32_t word_value(ticket number) noexcept {
 
 } // namespace
 
-cuda_session::cuda_session(cuda::gpu const& which, std::optional<cuda::block_addresses> wanted)
-    : gpu(which), client(std::make_shared<rm::client>(which.pci)), series(expect_series(*client)),
-      kind(generation_of(client->classes())),
-      addresses(wanted.value_or(kind.high_entries ? cuda::block_addresses::any
-                                                  : cuda::block_addresses::below_2_40)),
-      usermode(*client, kind), engines(usable_engines(*client)),
-      shared_engines(shared_engine_types(engines)),
-      context(cuda::primary_context::retain(which.handle)) {}
-
 channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
-    : session_(session), engine_type_(engine_type),
-      block_(session.gpu.handle, command_ring::block_bytes, session.addresses),
-      object_(take_block(session, block_)),
-      view_(*session.client, object_.object.handle(), object_.offset, command_ring::block_bytes,
-            abi::map_flags_default_caching),
-      host_(os::region::shared_memory(2 * os::page_size())),
-      registration_(session.gpu.handle, std::span(host_.data(), os::page_size()),
+    : session_(session), channel_(session, engine_type),
+      host_(os::region::shared_memory(os::page_size())),
+      registration_(session.gpu.handle, std::span(host_.data(), host_.size()),
                     without_registration),
-      notifier_page_(session.client, session.client->describe_host(host_.data() + os::page_size(),
-                                                                   os::page_size())) {
-    semaphore_on_gpu_ = registration_.gpu_address();
-    std::memset(view_.data(), 0, command_ring::words_at);
-    if (session.space)
-        open_channel(session.space->handle());
-    else
-        find_space();
-    channel_->schedule();
-    ring_.emplace(command_ring::places{view_.data(), block_.address(), session.usermode.doorbell(),
-                                       channel_->token(), semaphore(), semaphore_on_gpu_,
-                                       session.kind.copy, block_.address() + begun_at});
-}
-
-// CUDA's objects have consecutive handles; the handle of the address space differs with the
-// driver's version and the number of GPUs. The unified memory driver refuses a channel in another
-// one.
-void channel_queue::find_space() {
-    constexpr abi::handle first = 0x5c000001, last = 0x5c000400;
-    std::exception_ptr why;
-    for (abi::handle each = first; each != last; ++each) {
-        std::optional<abi::handle> const copy = session_.client->try_duplicate(object_.owner, each);
-        if (!copy)
-            continue;
-        rm::memory_object object(session_.client, *copy);
-        if (session_.client->class_of(*copy) != abi::class_address_space)
-            continue;
-        try {
-            open_channel(*copy);
-            session_.space.emplace(std::move(object));
-            session_.first_block = block_.address();
-            session_.names = cuda::memory_names::of(session_.gpu.handle, block_.address());
-            return;
-        } catch (error const&) {
-            why = std::current_exception();
-            channel_.reset(); // before its address space
-        } catch (...) {
-            channel_.reset();
-            throw;
-        }
-    }
-    if (why)
-        std::rethrow_exception(why);
-    throw error(errc::backend_absent, "find CUDA's address space of the GPU", "",
-                "this driver uses other handles: batches use the driver's copies");
-}
-
-void channel_queue::open_channel(abi::handle space) {
-    channel_.emplace(*session_.client, session_.kind, session_.series,
-                     gpu_channel::parts{space, notifier_page_.handle(), object_.object.handle(),
-                                        object_.offset, block_.address(), engine_type_});
-    known_to_uvm_.emplace(*session_.client, session_.gpu.uuid, channel_->handle(),
-                          session_.series.long_unregister());
+      semaphore_on_gpu_(registration_.gpu_address()) {
+    ring_.emplace(command_ring::places{channel_.block(), channel_.block_on_gpu(),
+                                       session.usermode.doorbell(), channel_.token(), semaphore(),
+                                       semaphore_on_gpu_, session.kind.copy,
+                                       channel_.block_on_gpu() + begun_at});
 }
 
 semaphore_word channel_queue::word_of(ticket number) const noexcept {
     std::size_t const at = command_ring::spare_at + number % most_tickets * sizeof(std::uint32_t);
-    return {block_.address() + at, word_value(number),
-            reinterpret_cast<std::uint32_t const*>(view_.data() + at)};
+    return {channel_.block_on_gpu() + at, word_value(number),
+            reinterpret_cast<std::uint32_t const*>(channel_.block() + at)};
 }
 
 CUresult channel_queue::let_begin(CUstream after, semaphore_word const& word) const noexcept {
@@ -306,13 +236,13 @@ void channel_queue::watch() noexcept {
         if (is_late && !has_come)
             is_stream_late_.store(true, std::memory_order_relaxed);
     }
-    if (is_late || std::atomic_ref(notifier().status).load(std::memory_order_acquire) != 0)
+    if (is_late || channel_.error_number())
         is_in_trouble_.store(true, std::memory_order_release);
 }
 
 std::string channel_queue::trouble() const {
-    if (std::atomic_ref(notifier().status).load(std::memory_order_acquire) != 0)
-        return "the driver stopped the channel, error " + std::to_string(notifier().info32) +
+    if (auto const number = channel_.error_number())
+        return "the driver stopped the channel, error " + std::to_string(*number) +
                " (Xid; 31: an address that is not mapped)";
     if (is_stream_late_.load(std::memory_order_relaxed))
         return "a batch waited for its stream longer than its at_most";
@@ -321,10 +251,9 @@ std::string channel_queue::trouble() const {
 
 bool channel_queue::stop() noexcept {
     std::scoped_lock const hold(ring_lock_, waiting_lock_);
-    if (!channel_ || has_failed_.load(std::memory_order_acquire))
+    if (has_failed_.load(std::memory_order_acquire))
         return true;
-    known_to_uvm_.reset();
-    if (!channel_->stop())
+    if (!channel_.stop())
         return false;
     if (ring_) {
         done_before_failure_.store(ring_->progress(), std::memory_order_relaxed);

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/context_scope.hpp"
-#include "cuda/device_block.hpp"
-#include "cuda/gpu.hpp"
 #include "cuda/host_registration.hpp"
-#include "driver/memory_names.hpp"
-#include "driver/rm/client.hpp"
-#include "driver/rm/cuda_memory.hpp"
-#include "driver/rm/uvm.hpp"
 #include "system/region.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
-#include "transfer/engine/channel/engine_choice.hpp"
-#include "transfer/engine/channel/generation.hpp"
-#include "transfer/engine/channel/gpu_channel.hpp"
+#include "transfer/engine/channel/cuda_channel.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/patience.hpp"
 
@@ -29,27 +20,6 @@
 #include <vector>
 
 namespace barmap::engine {
-
-/// The state that all channels in CUDA's address space of one GPU share.
-struct cuda_session {
-    /// @param addresses for memory that the channels themselves read, not for copies
-    explicit cuda_session(cuda::gpu const& which,
-                          std::optional<cuda::block_addresses> addresses = {});
-
-    cuda::gpu const gpu;
-    std::shared_ptr<rm::client const> client;
-    rm::driver_series series;
-    generation const& kind;
-    cuda::block_addresses addresses;
-    usermode_page usermode;
-    std::vector<copy_engine_caps> engines;
-    std::vector<std::uint32_t> shared_engines; ///< those that CUDA also uses
-    cuda::primary_context context;
-    /// CUDA's address space as an object of the client; set when the first channel finds it.
-    std::optional<rm::memory_object> space;
-    CUdeviceptr first_block = 0; ///< of that channel, which lives as long as the session
-    std::optional<cuda::memory_names> names; ///< of the block
-};
 
 /// One channel in CUDA's own address space, where every CUDA pointer is an address, and the pieces
 /// that its ring has no room for yet. Tickets run in order.
@@ -167,34 +137,24 @@ private:
                 semaphore_word const& begin, device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
     [[nodiscard]] bool has_stream_come(ticket number) const noexcept;
-    void find_space();
-    void open_channel(rm::abi::handle space);
-    [[nodiscard]] rm::abi::notification& notifier() const noexcept {
-        return *reinterpret_cast<rm::abi::notification*>(host_.data() + os::page_size());
-    }
     [[nodiscard]] std::uint32_t* semaphore() const noexcept {
         return reinterpret_cast<std::uint32_t*>(host_.data());
     }
     [[nodiscard]] std::uint32_t* begun() const noexcept {
-        return reinterpret_cast<std::uint32_t*>(view_.data() + begun_at);
+        return reinterpret_cast<std::uint32_t*>(channel_.block() + begun_at);
     }
     /// In the block, after the words of streams. A read crosses the link, but before Hopper the
     /// channel's own semaphores have 40-bit addresses, which do not reach host memory.
     static constexpr std::size_t begun_at =
         command_ring::spare_at + most_tickets * sizeof(std::uint32_t);
 
-    // In construction order; the channel is destroyed before what it uses.
     cuda_session& session_;
-    std::uint32_t engine_type_;
-    cuda::device_block block_;
-    rm::cuda_object object_; ///< holds the block until the channel is freed
-    rm::cpu_view view_;
-    os::region host_; ///< a page with the semaphores, a page with the error notifier
+    /// First, since CUDA may have no memory for it: to take the registration back would wait for
+    /// streams. The destructor stops it before all else goes.
+    cuda_channel channel_;
+    os::region host_; ///< a page with the semaphore
     cuda::host_registration registration_;
     std::uint64_t semaphore_on_gpu_ = 0;
-    rm::memory_object notifier_page_;
-    std::optional<gpu_channel> channel_;
-    std::optional<rm::uvm_registration> known_to_uvm_;
     std::optional<command_ring> ring_;
 
     /// The watcher's data on a ticket in the ring, in nanoseconds.
