@@ -10,10 +10,11 @@
 /// its address space, memory, the channel, and what is written into it. Names, numbers and layouts
 /// are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvos.h,
 /// nv-unix-nvos-params-wrappers.h, alloc_channel.h, ctrl0080gpu.h, ctrl2080ce.h, ctrla06c.h,
-/// ctrla06f/ctrla06fgpfifo.h, ctrlc36f.h, nv-ioctl.h, clc86f.h, clc8b5.h), which a test compares
-/// with driver_data.hpp. A class's parameters are read at the size that the driver knows, so that
-/// those here are the longest, with zeros behind what an older driver reads; the parameters of an
-/// ioctl must have the driver's own size, hence their variants.
+/// ctrla06f/ctrla06fgpfifo.h, ctrlc36f.h, nv-ioctl.h, clc86f.h), which a test compares with
+/// driver_data.hpp. The words for a copy engine are in <barmap/gpu/copy_commands.cuh>. A class's
+/// parameters are read at the size that the driver knows, so that those here are the longest, with
+/// zeros behind what an older driver reads; the parameters of an ioctl must have the driver's own
+/// size, hence their variants.
 namespace barmap::rm::abi {
 
 inline constexpr unsigned esc_rm_alloc_memory = 0x27;
@@ -251,35 +252,9 @@ static_assert(sizeof(channel_parameters_610) == 376 &&
               offsetof(channel_parameters_610, userd_memory) == 36 &&
               offsetof(channel_parameters_610, engine_type) == 136);
 
-/// USERD, a page of the channel: where the next free entry of the GPFIFO is written.
-inline constexpr std::size_t userd_gp_put = 0x8c;
 /// The doorbell in the user-mode page (class ..61): the channel's token is stored there.
 inline constexpr std::size_t usermode_doorbell = 0x90;
 inline constexpr std::size_t usermode_bytes = 0x10000;
-
-/// An entry of the GPFIFO: this many words of methods, from this address below 2^40 on.
-[[nodiscard]] constexpr std::uint64_t gpfifo_entry(std::uint64_t address,
-                                                   std::uint32_t words) noexcept {
-    return (address & 0xff'ffff'fffcu) | static_cast<std::uint64_t>(words) << 42;
-}
-
-/// From the next entry on, addresses have these bits above their lower 40.
-[[nodiscard]] constexpr std::uint64_t gpfifo_extended_base(std::uint64_t address) noexcept {
-    constexpr std::uint64_t set_extended_base = 4;
-    return address >> 40 << 8 | set_extended_base << 32;
-}
-
-/// The word before the values of `count` contiguous methods from `method` on.
-[[nodiscard]] constexpr std::uint32_t methods(std::uint32_t subchannel, std::uint32_t method,
-                                              std::uint32_t count) noexcept {
-    return 1u << 29 | count << 16 | subchannel << 13 | method >> 2;
-}
-
-/// One word for a method whose value is below 2^13.
-[[nodiscard]] constexpr std::uint32_t
-immediate_method(std::uint32_t subchannel, std::uint32_t method, std::uint32_t value) noexcept {
-    return 4u << 29 | value << 16 | subchannel << 13 | method >> 2;
-}
 
 /// Methods that the channel itself executes, not its engine: a semaphore's address (low, high) and
 /// payload (low, high), and what to do with it.
@@ -292,21 +267,5 @@ inline constexpr std::uint32_t semaphore_acquire = 0;
 inline constexpr std::uint32_t semaphore_acquire_switch = 1u << 12;
 /// SEM_EXECUTE: write the payload, without waiting for the engine
 inline constexpr std::uint32_t semaphore_release = 1;
-
-inline constexpr std::uint32_t copy_subchannel = 4;
-inline constexpr std::uint32_t method_set_object = 0x0;
-inline constexpr std::uint32_t method_set_semaphore = 0x240; ///< address (high, low), payload
-inline constexpr std::uint32_t method_semaphore_payload = 0x248;
-inline constexpr std::uint32_t method_launch_dma = 0x300;
-inline constexpr std::uint32_t method_offset_in = 0x400; ///< source, destination, each high, low
-inline constexpr std::uint32_t method_line_length = 0x418;
-
-// LAUNCH_DMA
-inline constexpr std::uint32_t launch_pipelined = 1;     ///< may overlap with those before it
-inline constexpr std::uint32_t launch_non_pipelined = 2; ///< begins when those before it are done
-inline constexpr std::uint32_t launch_flush =
-    1u << 2; ///< what was written is visible before the semaphore
-inline constexpr std::uint32_t launch_semaphore = 1u << 3;        ///< of one word
-inline constexpr std::uint32_t launch_linear = 1u << 7 | 1u << 8; ///< both sides are plain bytes
 
 } // namespace barmap::rm::abi

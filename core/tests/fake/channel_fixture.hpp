@@ -3,6 +3,8 @@
 
 #include "fake/rm_fixture.hpp"
 
+#include <barmap/gpu/copy_commands.cuh>
+
 #include <array>
 #include <chrono>
 #include <initializer_list>
@@ -11,6 +13,8 @@
 #include <vector>
 
 namespace barmap::fake {
+
+namespace commands = barmap::gpu::commands;
 
 /// A channel on a copy engine, made and used by hand: everything that it needs of the fake.
 class channel_fixture : public rm_driver_test {
@@ -82,7 +86,7 @@ protected:
     }
     void make_channel(bool scheduled = true) {
         std::memset(host_ + notifier_at, 0, page);
-        *word(block_view_, userd_at + abi::userd_gp_put) = put_ = 0;
+        *word(block_view_, userd_at + commands::userd_gp_put) = put_ = 0;
         auto const classes = rm::classes_of(driver_->how().chip);
         abi::channel_group_parameters group{0, 0, space_, engine, 0};
         note(allocate(abi::class_channel_group, device_, &group, sizeof group, &group_));
@@ -191,7 +195,7 @@ protected:
     // Methods.
     static void add(words& to, std::uint32_t method, std::initializer_list<std::uint32_t> values) {
         to.push_back(
-            abi::methods(abi::copy_subchannel, method, static_cast<std::uint32_t>(values.size())));
+            commands::methods(commands::copy_subchannel, method, static_cast<std::uint32_t>(values.size())));
         to.insert(to.end(), values);
     }
     static std::uint32_t high(std::uint64_t address) {
@@ -200,33 +204,33 @@ protected:
     static std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
     [[nodiscard]] words bind() const {
         words result;
-        add(result, abi::method_set_object, {rm::classes_of(driver_->how().chip).copy});
-        add(result, abi::method_set_semaphore,
+        add(result, commands::method_set_object, {rm::classes_of(driver_->how().chip).copy});
+        add(result, commands::method_set_semaphore,
             {high(semaphore_address_), low(semaphore_address_), 0});
         return result;
     }
     static void add_copy(words& to, std::uint64_t from, std::uint64_t at, std::uint32_t bytes,
                          std::uint32_t flags) {
-        add(to, abi::method_offset_in, {high(from), low(from), high(at), low(at)});
-        add(to, abi::method_line_length, {bytes});
-        add(to, abi::method_launch_dma, {flags | abi::launch_linear});
+        add(to, commands::method_offset_in, {high(from), low(from), high(at), low(at)});
+        add(to, commands::method_line_length, {bytes});
+        add(to, commands::method_launch_dma, {flags | commands::launch_linear});
     }
     static words one_copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes,
-                          std::uint32_t flags = abi::launch_non_pipelined) {
+                          std::uint32_t flags = commands::launch_non_pipelined) {
         words result;
         add_copy(result, from, to, bytes, flags);
         return result;
     }
     /// With a payload that no semaphore had.
-    void add_semaphore(words& to, std::uint32_t flags = abi::launch_flush) {
-        add(to, abi::method_semaphore_payload, {++payload_});
-        add(to, abi::method_launch_dma, {flags | abi::launch_semaphore});
+    void add_semaphore(words& to, std::uint32_t flags = commands::launch_flush) {
+        add(to, commands::method_semaphore_payload, {++payload_});
+        add(to, commands::method_launch_dma, {flags | commands::launch_semaphore});
     }
 
     /// Wait until the word is equal to the value.
     static void add_acquire(words& to, std::uint64_t at, std::uint32_t value,
                             std::uint32_t flags = abi::semaphore_acquire_switch) {
-        to.push_back(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5));
+        to.push_back(commands::methods(abi::host_subchannel, abi::method_channel_semaphore, 5));
         to.insert(to.end(), {low(at), high(at), value, 0, abi::semaphore_acquire | flags});
     }
 
@@ -235,14 +239,14 @@ protected:
         put_ = (put_ + 1) % gpfifo_entries;
     }
     void ring() {
-        __atomic_store_n(word(block_view_, userd_at + abi::userd_gp_put), put_, __ATOMIC_RELEASE);
+        __atomic_store_n(word(block_view_, userd_at + commands::userd_gp_put), put_, __ATOMIC_RELEASE);
         __atomic_store_n(word(doorbell_view_, abi::usermode_doorbell), token_, __ATOMIC_RELEASE);
     }
     void submit(words const& methods) {
         std::uint64_t const at = methods_at + put_ * 0x4000;
         std::memcpy(block_view_ + at, methods.data(), methods.size() * 4);
         write_entry(
-            abi::gpfifo_entry(block_address_ + at, static_cast<std::uint32_t>(methods.size())));
+            commands::gpfifo_entry(block_address_ + at, static_cast<std::uint32_t>(methods.size())));
         ring();
     }
     /// The same with a semaphore at the end.

@@ -81,7 +81,7 @@ TEST_F(copy_engine_test, executes_a_batch_of_pieces) {
     constexpr std::uint32_t pieces = 100, piece = 777;
     for (std::uint32_t k = 0; k < pieces; ++k)
         add_copy(batch, data_address() + k * piece, host_address_ + (pieces - 1 - k) * 1024, piece,
-                 k == 0 ? abi::launch_non_pipelined : abi::launch_pipelined);
+                 k == 0 ? commands::launch_non_pipelined : commands::launch_pipelined);
     run(batch);
     for (std::uint32_t k = 0; k < pieces; ++k)
         EXPECT_EQ(std::memcmp(data() + k * piece, host_data() + (pieces - 1 - k) * 1024, piece), 0);
@@ -104,9 +104,9 @@ TEST_F(copy_engine_test, an_immediate_launch_is_a_launch) {
     fill(data(), 64, 5);
     words methods = one_copy(data_address(), host_address_, 64);
     methods.resize(methods.size() - 2);
-    constexpr std::uint32_t flags = abi::launch_non_pipelined | abi::launch_linear;
-    methods.push_back(4u << 29 | flags << 16 | abi::copy_subchannel << 13 |
-                      abi::method_launch_dma >> 2);
+    constexpr std::uint32_t flags = commands::launch_non_pipelined | commands::launch_linear;
+    methods.push_back(4u << 29 | flags << 16 | commands::copy_subchannel << 13 |
+                      commands::method_launch_dma >> 2);
     run(methods);
     EXPECT_EQ(std::memcmp(data(), host_data(), 64), 0);
     expect_violations(0);
@@ -114,8 +114,8 @@ TEST_F(copy_engine_test, an_immediate_launch_is_a_launch) {
 
 TEST_F(copy_engine_test, pipelined_copies_have_no_order) {
     make_all();
-    for (std::uint32_t const second : {abi::launch_non_pipelined, abi::launch_pipelined}) {
-        bool const ordered = second == abi::launch_non_pipelined;
+    for (std::uint32_t const second : {commands::launch_non_pipelined, commands::launch_pipelined}) {
+        bool const ordered = second == commands::launch_non_pipelined;
         fill(data(), 256, 6);
         words methods = one_copy(data_address(), data_address() + 0x1000, 256);
         add_copy(methods, data_address() + 0x1000, data_address() + 0x2000, 256, second);
@@ -130,7 +130,7 @@ TEST_F(copy_engine_test, pipelined_copies_have_no_order) {
 TEST_F(copy_engine_test, a_piece_of_a_submission_is_done_without_the_rest) {
     make_all();
     fill(data(), 256, 7);
-    submit(one_copy(data_address(), data_address() + 0x1000, 256, abi::launch_pipelined));
+    submit(one_copy(data_address(), data_address() + 0x1000, 256, commands::launch_pipelined));
     EXPECT_TRUE(wait_idle());
     EXPECT_EQ(std::memcmp(data(), data() + 0x1000, 256), 0);
     expect_violations(0);
@@ -191,21 +191,21 @@ TEST_F(copy_engine_test, unknown_methods_stop_the_channel) {
     mistake const all[] = {
         {"a method of another number", method(0x24c, 0)},
         {"pitch", method(0x410, 64)},
-        {"another object", method(abi::method_set_object, 0xc0b5)},
+        {"another object", method(commands::method_set_object, 0xc0b5)},
         {"line length 0", [](list& to) { to[6] = 0; }},
-        {"transfer type 3", flag(3 ^ abi::launch_non_pipelined)},
+        {"transfer type 3", flag(3 ^ commands::launch_non_pipelined)},
         {"four words of a semaphore", flag(2u << 3)},
         {"a source that is not linear", flag(1u << 7)},
         {"a target that is not linear", flag(1u << 8)},
         {"an unknown flag", flag(1u << 26)},
         {"another subchannel", [](list& to) { to[0] |= 1u << 13; }},
         {"another kind of header", [](list& to) { to[0] ^= 2u << 29; }},
-        {"a header without values", [](list& to) { to.push_back(abi::methods(4, 0x300, 0)); }},
+        {"a header without values", [](list& to) { to.push_back(commands::methods(4, 0x300, 0)); }},
         {"a header with too many values",
-         [](list& to) { to.push_back(abi::methods(4, 0x300, 900)); }},
+         [](list& to) { to.push_back(commands::methods(4, 0x300, 900)); }},
         {"no header", [](list& to) { to.push_back(0); }},
         {"a semaphore at an odd address",
-         [](list& to) { add(to, abi::method_set_semaphore + 4, {2}); }},
+         [](list& to) { add(to, commands::method_set_semaphore + 4, {2}); }},
     };
     make_all();
     for (mistake const& each : all) {
@@ -231,13 +231,13 @@ TEST_F(copy_engine_test, unknown_entries_stop_the_channel) {
     for (std::uint64_t const bits : {one, one << 1, one << 40, one << 41, one << 63}) {
         make_all();
         // The same methods once more, but for the entry's other bits.
-        write_entry(bits | abi::gpfifo_entry(block_address_ + methods_at,
+        write_entry(bits | commands::gpfifo_entry(block_address_ + methods_at,
                                              static_cast<std::uint32_t>(bind().size())));
         ring();
         EXPECT_EQ(wait_error(), gpu::channel::info_engine_exception) << bits;
         expect_violations(1);
     }
-    for (std::uint64_t const entry : {std::uint64_t{0}, abi::gpfifo_entry(block_address_, 0)}) {
+    for (std::uint64_t const entry : {std::uint64_t{0}, std::uint64_t{commands::gpfifo_entry(block_address_, 0)}}) {
         make_all();
         write_entry(entry);
         ring();
@@ -269,10 +269,10 @@ TEST_F(copy_engine_test, addresses_that_are_not_mapped_are_faults) {
     expect_stop(one_copy(part + page - 10, host_address_, 11), gpu::channel::info_mmu_fault);
     make_all();
     words methods;
-    add(methods, abi::method_set_semaphore, {0, 0});
+    add(methods, commands::method_set_semaphore, {0, 0});
     expect_stop(methods, gpu::channel::info_mmu_fault);
     make_all();
-    write_entry(abi::gpfifo_entry(block_address_ + block, 4));
+    write_entry(commands::gpfifo_entry(block_address_ + block, 4));
     ring();
     EXPECT_EQ(wait_error(), gpu::channel::info_mmu_fault);
     expect_violations(0);
@@ -297,7 +297,7 @@ TEST_F(copy_engine_test, pages_that_have_gone_are_a_fault) {
     expect_stop(one_copy(data_address(), at, 64), gpu::channel::info_mmu_fault);
     make_bound_channel();
     words methods;
-    add(methods, abi::method_set_semaphore, {high(at), low(at)});
+    add(methods, commands::method_set_semaphore, {high(at), low(at)});
     expect_stop(methods, gpu::channel::info_mmu_fault);
     ::munmap(spare, page);
     expect_violations(0);

@@ -64,7 +64,7 @@ protected:
     }
     /// The first submission, as the block lies beyond what an entry alone reaches.
     void begin() {
-        write_entry(abi::gpfifo_extended_base(block_address_));
+        write_entry(commands::gpfifo_extended_base(block_address_));
         submit(bind());
     }
 

@@ -145,7 +145,7 @@ TEST_F(cuda_channel_test, entries_reach_beyond_2_to_the_40_only_from_a_base_on) 
     submit(bind()); // at an address whose upper bits are missing
     EXPECT_EQ(wait_error(), gpu::channel::info_mmu_fault);
     EXPECT_EQ(retire(), abi::ok);
-    std::uint64_t const base = abi::gpfifo_extended_base(block_address_);
+    std::uint64_t const base = commands::gpfifo_extended_base(block_address_);
     expect_violations(0);
     constexpr std::uint64_t one = 1;
     for (std::uint64_t const wrong :
@@ -179,10 +179,10 @@ TEST_F(cuda_channel_test, a_semaphore_may_be_in_either_memory) {
     ASSERT_EQ(cu().stream_wait_value32(stream, word + 4, 9, cuda::wait_value_geq), cuda::success);
     ASSERT_EQ(cu().stream_write_value32(stream, word + 8, 5, 0), cuda::success);
     words methods;
-    add(methods, abi::method_set_semaphore, {high(word + 4), low(word + 4), 9});
-    add(methods, abi::method_launch_dma, {abi::launch_flush | abi::launch_semaphore});
+    add(methods, commands::method_set_semaphore, {high(word + 4), low(word + 4), 9});
+    add(methods, commands::method_launch_dma, {commands::launch_flush | commands::launch_semaphore});
     add_acquire(methods, word + 8, 5);
-    add(methods, abi::method_set_semaphore, {high(semaphore_address_), low(semaphore_address_), 0});
+    add(methods, commands::method_set_semaphore, {high(semaphore_address_), low(semaphore_address_), 0});
     run(methods);
     EXPECT_EQ(cu().stream_synchronize(stream), cuda::success);
     EXPECT_EQ(cu().stream_destroy(stream), cuda::success);

@@ -3,6 +3,8 @@
 
 #include "nvidia/channel.hpp"
 
+#include <barmap/gpu/copy_commands.cuh>
+
 #include <cstddef>
 #include <utility>
 
@@ -10,6 +12,7 @@ namespace barmap::fake::gpu {
 namespace {
 
 namespace abi = barmap::rm::abi;
+namespace commands = barmap::gpu::commands;
 using namespace std::chrono_literals;
 
 constexpr auto until_fault_is_reported = 10ms, until_uvm_reports_it = 60ms;
@@ -137,7 +140,7 @@ bool channel::advance(clock::time_point now, orders& from, bool has_engine) {
 }
 
 std::uint32_t channel::put() const {
-    return of_.userd->load(of_.userd_offset + abi::userd_gp_put);
+    return of_.userd->load(of_.userd_offset + commands::userd_gp_put);
 }
 
 void channel::read(std::uint64_t address, void* to, std::size_t bytes) const {
@@ -160,7 +163,7 @@ void channel::fetch(std::uint64_t entry) {
 // An entry without words has an operation of its own.
 void channel::set_base(std::uint64_t entry) {
     std::uint64_t const operand = entry & entry_base;
-    if (!of_.extended_base || entry != abi::gpfifo_extended_base(operand >> 8 << base_shift))
+    if (!of_.extended_base || entry != commands::gpfifo_extended_base(operand >> 8 << base_shift))
         throw stop::unknown("an unknown operation of an entry of a GPFIFO");
     base_ = operand >> 8 << base_shift;
 }
@@ -227,11 +230,11 @@ void channel::host_method(std::uint32_t which, std::uint32_t value, orders& from
 void channel::method(std::uint32_t subchannel, std::uint32_t which, std::uint32_t value,
                      orders& from) {
     constexpr std::uint32_t first_of_engine = 0x100;
-    if (which != abi::method_set_object && which < first_of_engine)
+    if (which != commands::method_set_object && which < first_of_engine)
         return host_method(which, value, from);
-    if (subchannel != abi::copy_subchannel)
+    if (subchannel != commands::copy_subchannel)
         throw stop::unknown("subchannel " + std::to_string(subchannel));
-    if (which == abi::method_set_object) {
+    if (which == commands::method_set_object) {
         if (value != of_.copy_class || !has_copy_object_)
             throw stop::unknown("SET_OBJECT of what is no object of the channel");
         bound_ = true;
@@ -240,25 +243,25 @@ void channel::method(std::uint32_t subchannel, std::uint32_t which, std::uint32_
     if (!bound_)
         throw stop::unknown("a method before SET_OBJECT");
     switch (which) {
-    case abi::method_set_semaphore:
+    case commands::method_set_semaphore:
         return set_high(semaphore_, value);
-    case abi::method_set_semaphore + 4:
+    case commands::method_set_semaphore + 4:
         return set_low(semaphore_, value);
-    case abi::method_semaphore_payload:
+    case commands::method_semaphore_payload:
         payload_ = value;
         return;
-    case abi::method_offset_in:
+    case commands::method_offset_in:
         return set_high(in_, value);
-    case abi::method_offset_in + 4:
+    case commands::method_offset_in + 4:
         return set_low(in_, value);
-    case abi::method_offset_in + 8:
+    case commands::method_offset_in + 8:
         return set_high(out_, value);
-    case abi::method_offset_in + 12:
+    case commands::method_offset_in + 12:
         return set_low(out_, value);
-    case abi::method_line_length:
+    case commands::method_line_length:
         length_ = value;
         return;
-    case abi::method_launch_dma:
+    case commands::method_launch_dma:
         return launch(value, from);
     default:
         throw stop::unknown("method " + std::to_string(which));
@@ -269,24 +272,24 @@ void channel::launch(std::uint32_t flags, orders& from) {
     constexpr std::uint32_t transfer_type = 3;
     std::uint32_t const transfer = flags & transfer_type;
     if ((flags &
-         ~(transfer_type | abi::launch_flush | abi::launch_semaphore | abi::launch_linear)) != 0 ||
+         ~(transfer_type | commands::launch_flush | commands::launch_semaphore | commands::launch_linear)) != 0 ||
         transfer == transfer_type)
         throw stop::unknown("LAUNCH_DMA with unknown flags: " + std::to_string(flags));
     ++from.done.launches;
     from.done.engine_type = of_.engine_type;
     ++from.done.launches_of[of_.engine_type];
     if (transfer != 0) {
-        if ((flags & abi::launch_linear) != abi::launch_linear || length_ == 0)
+        if ((flags & commands::launch_linear) != commands::launch_linear || length_ == 0)
             throw stop::unknown("a copy that is not of plain bytes, or of none");
-        if (transfer == abi::launch_non_pipelined)
+        if (transfer == commands::launch_non_pipelined)
             copy_all(from);
         pipelined_.push_back({in_, out_, length_});
     }
-    if ((flags & (abi::launch_flush | abi::launch_semaphore)) != 0)
+    if ((flags & (commands::launch_flush | commands::launch_semaphore)) != 0)
         copy_all(from);
-    if ((flags & abi::launch_flush) != 0)
+    if ((flags & commands::launch_flush) != 0)
         flush();
-    if ((flags & abi::launch_semaphore) != 0) {
+    if ((flags & commands::launch_semaphore) != 0) {
         release_semaphore();
         ++from.done.semaphores;
     }

@@ -82,7 +82,7 @@ TEST_F(semaphore_test, what_came_before_it_is_done_meanwhile) {
     std::memset(block_view_ + data_at, 5, 64);
     words methods;
     add_copy(methods, block_address_ + data_at, block_address_ + data_at + 64, 64,
-             abi::launch_pipelined);
+             commands::launch_pipelined);
     words const waits = acquire(1);
     methods.insert(methods.end(), waits.begin(), waits.end());
     submit(methods);

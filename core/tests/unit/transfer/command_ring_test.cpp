@@ -7,6 +7,8 @@
 #if defined(__x86_64__)
 #include "access_trace.hpp"
 #endif
+#include <barmap/gpu/copy_commands.cuh>
+
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -18,6 +20,7 @@ namespace barmap::engine {
 namespace {
 
 namespace abi = rm::abi;
+namespace commands = barmap::gpu::commands;
 
 constexpr std::size_t doorbell_at = command_ring::block_bytes;
 constexpr std::size_t doorbell_bytes = 65536;
@@ -70,7 +73,7 @@ TEST_F(command_ring_test, writes_words_then_the_end_then_the_doorbell_each_behin
             continue; // what an unoptimised build makes of an atomic store
         if (each.what == copy::step::access)
             letter = each.at == doorbell_at                                  ? 'D'
-                     : each.at == command_ring::userd_at + abi::userd_gp_put ? 'E'
+                     : each.at == command_ring::userd_at + commands::userd_gp_put ? 'E'
                      : each.at >= command_ring::words_at                     ? 'w'
                                                                              : 'g';
         if (order.empty() || order.back() != letter)
@@ -85,7 +88,7 @@ TEST_F(command_ring_test, rings_with_its_token_for_all_entries) {
     command_ring ring(places());
     (void)ring.submit(pieces(1));
     EXPECT_EQ(at<std::uint32_t>(doorbell_at), token);
-    EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), 2u)
+    EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + commands::userd_gp_put), 2u)
         << "the first leads to what is set once";
     EXPECT_NE(at<std::uint64_t>(0), 0u);
     EXPECT_NE(at<std::uint64_t>(8), 0u);
@@ -100,7 +103,7 @@ TEST_F(command_ring_test, launches_the_first_alone_and_flushes_behind_the_last) 
         for (std::size_t i = command_ring::words_at; i < command_ring::words_at + 4096; i += 4)
             for (std::uint32_t const value : {0x182u, 0x181u, 0x18du, 0x18eu})
                 if (at<std::uint32_t>(i) ==
-                    abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, value))
+                    commands::immediate_method(commands::copy_subchannel, commands::method_launch_dma, value))
                     seen.push_back(value);
         return seen;
     };
@@ -162,7 +165,7 @@ TEST_F(command_ring_test, says_first_where_high_addresses_lie) {
     (void)ring.submit(pieces(1));
     EXPECT_EQ(at<std::uint64_t>(0), std::uint64_t{0x7f} << 8 | std::uint64_t{4} << 32);
     EXPECT_EQ(at<std::uint64_t>(8) & 0xff'ffff'ffff, (2u << 20) + command_ring::words_at);
-    EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), 3u);
+    EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + commands::userd_gp_put), 3u);
 }
 
 TEST_F(command_ring_test, acquires_a_word_before_the_copies) {
@@ -176,8 +179,8 @@ TEST_F(command_ring_test, acquires_a_word_before_the_copies) {
         first[i] = at<std::uint32_t>(begin + i * 4);
     // Then it says which ticket begins.
     EXPECT_EQ(first,
-              (std::vector<std::uint32_t>{abi::methods(0, 0x5c, 5), 0x3456'7890, 0x12, 42, 0,
-                                          1u << 12, abi::methods(0, 0x5c, 5), 0x2040, 0, 2, 0, 1}));
+              (std::vector<std::uint32_t>{commands::methods(0, 0x5c, 5), 0x3456'7890, 0x12, 42, 0,
+                                          1u << 12, commands::methods(0, 0x5c, 5), 0x2040, 0, 2, 0, 1}));
 }
 
 // The words of a run are contiguous, and what comes behind the block is another's.
@@ -214,7 +217,7 @@ TEST_F(command_ring_test, never_fills_the_gpfifo) {
             entries += tickets < fives ? 5 : 4;
         }
         EXPECT_LT(entries, command_ring::gpfifo_entries);
-        EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), entries);
+        EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + commands::userd_gp_put), entries);
     }
 }
 
@@ -242,7 +245,7 @@ TEST_F(command_ring_test, leaves_one_entry_of_the_gpfifo_unused) {
                 entries += tickets < fives ? 5 : 4;
             }
             EXPECT_LT(entries, command_ring::gpfifo_entries) << is_new;
-            EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put),
+            EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + commands::userd_gp_put),
                       (read + entries) % command_ring::gpfifo_entries);
         }
     }
@@ -260,7 +263,7 @@ TEST_F(command_ring_test, sets_each_length_that_differs) {
     std::vector<std::uint32_t> lengths;
     for (std::size_t i = 0; i < at<std::uint64_t>(8) >> 42; ++i)
         if (at<std::uint32_t>(begin + i * 4) ==
-            abi::methods(abi::copy_subchannel, abi::method_line_length, 1))
+            commands::methods(commands::copy_subchannel, commands::method_line_length, 1))
             lengths.push_back(at<std::uint32_t>(begin + i * 4 + 4));
     EXPECT_EQ(lengths, (std::vector<std::uint32_t>{65536, 131072, 65536, 1u << 30, 1}));
 }
@@ -305,7 +308,7 @@ std::vector<std::uintptr_t> places_written(std::byte const* block, std::size_t e
             return result;
         std::size_t const begin = (lead & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
         for (std::size_t at = begin; at < begin + (lead >> 42) * 4; at += 4)
-            if (word(at) == abi::methods(abi::copy_subchannel, abi::method_offset_in, 4))
+            if (word(at) == commands::methods(commands::copy_subchannel, commands::method_offset_in, 4))
                 result.push_back(std::uintptr_t{word(at + 12)} << 32 | word(at + 16));
     }
 }
@@ -327,7 +330,7 @@ TEST_F(command_ring_test, copies_in_the_order_of_host_addresses_if_it_is_told_th
     auto const list = far_apart(command_ring::most_pieces);
     (void)ring.submit(list);
     EXPECT_EQ(places_written(memory_.data(), 1), places_in(list));
-    std::size_t const next = at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put);
+    std::size_t const next = at<std::uint32_t>(command_ring::userd_at + commands::userd_gp_put);
 
     (void)ring.submit(list, {}, &piece::to); // behind one that is not done: all at once
     auto written = places_written(memory_.data(), next);
@@ -367,7 +370,7 @@ TEST_F(command_ring_test, takes_a_ticket_without_pieces) {
     EXPECT_EQ(at<std::uint64_t>(8) >> 42, 3u);
     EXPECT_EQ(at<std::uint32_t>(begin + 4), 1u);
     EXPECT_EQ(at<std::uint32_t>(begin + 8),
-              abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, 0x18c));
+              commands::immediate_method(commands::copy_subchannel, commands::method_launch_dma, 0x18c));
     EXPECT_EQ(ring.submit(pieces(1)), 2u);
 }
 

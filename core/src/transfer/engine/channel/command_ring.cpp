@@ -4,12 +4,15 @@
 #include "nvidia/channel.hpp"
 #include "transfer/cpu/fence.hpp"
 
+#include <barmap/gpu/copy_commands.cuh>
+
 #include <algorithm>
 #include <atomic>
 
 namespace barmap::engine {
 
 namespace abi = rm::abi;
+namespace commands = barmap::gpu::commands;
 
 namespace {
 
@@ -19,12 +22,7 @@ void store(std::byte* to, Word value) noexcept {
     *reinterpret_cast<Word volatile*>(to) = value;
 }
 
-constexpr std::uint32_t high(std::uint64_t address) noexcept {
-    return static_cast<std::uint32_t>(address >> 32);
-}
-constexpr std::uint32_t low(std::uint64_t address) noexcept {
-    return static_cast<std::uint32_t>(address);
-}
+using commands::high, commands::low;
 
 } // namespace
 
@@ -54,22 +52,22 @@ public:
                   std::uint32_t launch) noexcept {
         auto const length = static_cast<std::uint32_t>(bytes);
         if (length != ring_.last_length_) {
-            put(abi::methods(abi::copy_subchannel, abi::method_line_length, 1), length);
+            put(commands::methods(commands::copy_subchannel, commands::method_line_length, 1), length);
             ring_.last_length_ = length;
         }
-        put(abi::methods(abi::copy_subchannel, abi::method_offset_in, 4), high(from));
+        put(commands::methods(commands::copy_subchannel, commands::method_offset_in, 4), high(from));
         put(low(from), high(to));
-        put(low(to), abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, launch));
+        put(low(to), commands::immediate_method(commands::copy_subchannel, commands::method_launch_dma, launch));
     }
 
     /// A semaphore release without a copy.
     void put_semaphore(std::uint32_t value) noexcept {
-        put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1), value);
-        put(abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma,
-                                  abi::launch_linear | abi::launch_flush | abi::launch_semaphore));
+        put(commands::methods(commands::copy_subchannel, commands::method_semaphore_payload, 1), value);
+        put(commands::immediate_method(commands::copy_subchannel, commands::method_launch_dma,
+                                  commands::launch_linear | commands::launch_flush | commands::launch_semaphore));
     }
     void put_acquire(semaphore_word const& awaited) noexcept {
-        put(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5),
+        put(commands::methods(abi::host_subchannel, abi::method_channel_semaphore, 5),
             low(awaited.address));
         put(high(awaited.address), awaited.value);
         // Without the switch, other channels' copies would wait for up to a time slice.
@@ -77,7 +75,7 @@ public:
     }
     /// Reports that the ticket's wait is over.
     void put_begun(std::uint64_t address, std::uint32_t ticket) noexcept {
-        put(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5), low(address));
+        put(commands::methods(abi::host_subchannel, abi::method_channel_semaphore, 5), low(address));
         put(high(address), ticket);
         put(0, abi::semaphore_release);
     }
@@ -85,7 +83,7 @@ public:
     ~writer() {
         std::uint64_t const start = ring_.where_.block_on_gpu + words_at + first_ * 4;
         store(ring_.where_.block + ring_.used_.entries % gpfifo_entries * sizeof(std::uint64_t),
-              abi::gpfifo_entry(start, static_cast<std::uint32_t>(count_)));
+              commands::gpfifo_entry(start, static_cast<std::uint32_t>(count_)));
         ++ring_.used_.entries;
         ring_.used_.words += (count_ + line_words - 1) / line_words * line_words;
     }
@@ -98,12 +96,12 @@ private:
 command_ring::command_ring(places const& where) noexcept : where_(where) {
     if (where.block_on_gpu >> 40 != 0)
         store(where.block + used_.entries++ * sizeof(std::uint64_t),
-              abi::gpfifo_extended_base(where.block_on_gpu));
+              commands::gpfifo_extended_base(where.block_on_gpu));
     {
         writer words(*this, line_words);
-        words.put(abi::methods(abi::copy_subchannel, abi::method_set_object, 1));
+        words.put(commands::methods(commands::copy_subchannel, commands::method_set_object, 1));
         words.put(where.copy_class);
-        words.put(abi::methods(abi::copy_subchannel, abi::method_set_semaphore, 2));
+        words.put(commands::methods(commands::copy_subchannel, commands::method_set_semaphore, 2));
         words.put(high(where.semaphore_on_gpu));
         words.put(low(where.semaphore_on_gpu));
     } // executed, and so free again, with the first ticket: until then used_by_ knows of none
@@ -127,7 +125,7 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
                             host_side host) noexcept {
     ticket const number = next();
     // The first copy starts when all earlier ones are done; the others overlap.
-    std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
+    std::uint32_t launch = commands::launch_linear | commands::launch_non_pipelined;
     std::size_t at = 0, chunk = first_chunk;
     // An idle engine copies the first chunks while the CPU sorts the others.
     bool const is_idle = begin.address == 0 && progress() + 1 == number;
@@ -149,12 +147,12 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
                 piece const& each = pieces[is_reordered ? from + order_[at - from] : at];
                 if (at + 1 == pieces.size()) {
                     // Without the flush, 2 of 97,271 copies were stale at the semaphore (H200).
-                    launch |= abi::launch_flush | abi::launch_semaphore;
-                    words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1),
+                    launch |= commands::launch_flush | commands::launch_semaphore;
+                    words.put(commands::methods(commands::copy_subchannel, commands::method_semaphore_payload, 1),
                               low(number));
                 }
                 words.put_copy(each.from, each.to, each.bytes, launch);
-                launch = abi::launch_linear | abi::launch_pipelined;
+                launch = commands::launch_linear | commands::launch_pipelined;
             }
         }
         ring_doorbell();
@@ -169,7 +167,7 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
 // flush sends the doorbell at once.
 void command_ring::ring_doorbell() noexcept {
     copy::flush_wc_stores();
-    store(where_.block + userd_at + abi::userd_gp_put,
+    store(where_.block + userd_at + commands::userd_gp_put,
           static_cast<std::uint32_t>(used_.entries % gpfifo_entries));
     copy::flush_wc_stores();
     // All channels share one doorbell.

@@ -65,6 +65,9 @@ public:
     /// The last ticket that is done. The caller sees its copies. Any thread.
     [[nodiscard]] ticket progress() const noexcept;
 
+    /// How many entries of the GPFIFO it has written.
+    [[nodiscard]] std::uint64_t entries() const noexcept { return used_.entries; }
+
     static constexpr std::size_t words_at = 0x20000; ///< after the GPFIFO and USERD
 
 private:
