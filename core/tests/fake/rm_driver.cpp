@@ -65,7 +65,7 @@ int rm_driver::open(std::string_view path, std::shared_ptr<open_file>& file) {
 
 std::size_t rm_driver::objects() const {
     std::lock_guard const hold(kernel_.lock());
-    return table_.size() + table_.views() + uvm_->channels();
+    return table_.size() + table_.views() + uvm_->channels() + uvm_->ranges();
 }
 
 std::uint64_t rm_driver::bar1_used(int ordinal) const {

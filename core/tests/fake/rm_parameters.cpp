@@ -23,8 +23,8 @@ copied_parameters::copied_parameters(rm_driver& driver, std::string_view structu
                                      std::size_t given)
     : driver_(driver), theirs_(static_cast<std::byte*>(theirs)),
       known_(size_of(structure, driver.how().series)) {
-    constexpr std::size_t most = 1024;
-    own_.resize(most);
+    constexpr std::size_t least = 1024;
+    own_.resize(std::max<std::size_t>(known_, least));
     if (!theirs_)
         return;
     std::memcpy(own_.data(), theirs_, known_);

@@ -35,16 +35,25 @@ public:
     int ioctl(unsigned long request, void* argument) override;
     int map(std::size_t bytes, off_t offset, placement& where) override;
     [[nodiscard]] bool gives_back(unsigned long request) const override {
-        return request == uvm_abi::unregister_channel;
+        return request == uvm_abi::unregister_channel || request == uvm_abi::free_range;
     }
     /// Channels that are registered.
     [[nodiscard]] std::size_t channels() const noexcept { return channels_.size(); }
+    /// Ranges that an object of RM is, or may be, mapped in.
+    [[nodiscard]] std::size_t ranges() const noexcept { return ranges_.size(); }
 
 private:
     std::uint32_t add(uvm_abi::register_channel_parameters const& asked);
     std::uint32_t remove(handle client, handle channel);
     template <class Parameters>
     void unregister(Parameters& asked);
+    std::uint32_t create(std::uint64_t base, std::uint64_t length);
+    template <class Parameters>
+    std::uint32_t map(Parameters const& asked);
+    template <class Parameters>
+    void free(Parameters& asked);
+    /// The object of a client of that control file; null and a violation if there is none.
+    object const* find(std::int32_t control_fd, handle client, handle which);
 
     struct registration {
         std::weak_ptr<gpu::channel> channel;
@@ -53,6 +62,11 @@ private:
     rm_driver& driver_;
     use use_;
     std::map<std::pair<handle, handle>, registration> channels_; ///< by client and channel
+    struct range {
+        std::uint64_t length = 0;
+        bool is_mapped = false;
+    };
+    std::map<std::uint64_t, range> ranges_; ///< by address
 };
 
 } // namespace barmap::fake::rm

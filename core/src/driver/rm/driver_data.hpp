@@ -3,6 +3,7 @@
 //
 // Tags that differ from the newest one of their series:
 // - NV_CHANNEL_ALLOC_PARAMS: 535.43.02 535.54.03
+// - UVM_MAP_EXTERNAL_ALLOCATION_PARAMS: 550.40.07
 // clang-format off
 #pragma once
 
@@ -270,6 +271,27 @@ inline constexpr member members[]{
     {"UVM_UNREGISTER_CHANNEL_PARAMS", "hClient", {16, 16, 16, 16, 16, 16, 16, 16, 16, 0, 0}},
     {"UVM_UNREGISTER_CHANNEL_PARAMS", "hChannel", {20, 20, 20, 20, 20, 20, 20, 20, 20, 4, 4}},
     {"UVM_UNREGISTER_CHANNEL_PARAMS", "rmStatus", {24, 24, 24, 24, 24, 24, 24, 24, 24, 8, 8}},
+    {"UVM_CREATE_EXTERNAL_RANGE_PARAMS", "", all(24)},
+    {"UVM_CREATE_EXTERNAL_RANGE_PARAMS", "base", all(0)},
+    {"UVM_CREATE_EXTERNAL_RANGE_PARAMS", "length", all(8)},
+    {"UVM_CREATE_EXTERNAL_RANGE_PARAMS", "rmStatus", all(16)},
+    {"UVM_FREE_PARAMS", "", {24, 24, 24, 24, 24, 24, 24, 24, 24, 16, 16}},
+    {"UVM_FREE_PARAMS", "base", all(0)},
+    {"UVM_FREE_PARAMS", "rmStatus", {16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 8}},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "", {1200, 1200, 0x2430, 0x2430, 0x2430, 0x2430, 0x2430, 0x2430, 0x2430, 0x2430, 0x2430}},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "base", all(0)},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "length", all(8)},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "offset", all(16)},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "perGpuAttributes", all(24)},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "gpuAttributesCount", {1176, 1176, 0x2418, 0x2418, 0x2418, 0x2418, 0x2418, 0x2418, 0x2418, 0x2418, 0x2418}},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "rmCtrlFd", {1184, 1184, 0x2420, 0x2420, 0x2420, 0x2420, 0x2420, 0x2420, 0x2420, 0x2420, 0x2420}},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "hClient", {1188, 1188, 0x2424, 0x2424, 0x2424, 0x2424, 0x2424, 0x2424, 0x2424, 0x2424, 0x2424}},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "hMemory", {1192, 1192, 0x2428, 0x2428, 0x2428, 0x2428, 0x2428, 0x2428, 0x2428, 0x2428, 0x2428}},
+    {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", "rmStatus", {1196, 1196, 0x242c, 0x242c, 0x242c, 0x242c, 0x242c, 0x242c, 0x242c, 0x242c, 0x242c}},
+    {"UvmGpuMappingAttributes", "", all(36)},
+    {"UvmGpuMappingAttributes", "gpuUuid", all(0)},
+    {"UvmGpuMappingAttributes", "gpuMappingType", all(16)},
+    {"UvmGpuMappingAttributes", "gpuCachingType", all(20)},
 };
 
 /// A number; 0 where the series does not define it.
@@ -324,6 +346,9 @@ inline constexpr number numbers[]{
     {"NV_MAX_DEVICES", all(32)},
     {"UVM_REGISTER_CHANNEL", all(27)},
     {"UVM_UNREGISTER_CHANNEL", all(28)},
+    {"UVM_MAP_EXTERNAL_ALLOCATION", all(33)},
+    {"UVM_FREE", all(34)},
+    {"UVM_CREATE_EXTERNAL_RANGE", all(73)},
 };
 
 /// The classes of a chip's user-mode pages, channels and copy engines, the same in each tag that lists the chip.

@@ -63,6 +63,16 @@ bool driver_series::long_unregister() const noexcept {
         *this, data::size_of("UVM_UNREGISTER_CHANNEL_PARAMS"));
 }
 
+bool driver_series::long_free_range() const noexcept {
+    return is_size_of<uvm_abi::free_range_parameters_535>(*this,
+                                                          data::size_of("UVM_FREE_PARAMS"));
+}
+
+bool driver_series::long_map_external() const noexcept {
+    return is_size_of<uvm_abi::map_external_allocation_parameters>(
+        *this, data::size_of("UVM_MAP_EXTERNAL_ALLOCATION_PARAMS"));
+}
+
 } // namespace barmap::rm
 
 int barmap_driver_known_from(char const* version) {

@@ -59,6 +59,10 @@ public:
     [[nodiscard]] bool long_export_info() const noexcept;
     /// The unified memory driver requires the GPU's UUID to unregister a channel.
     [[nodiscard]] bool long_unregister() const noexcept;
+    /// The unified memory driver requires a range's length to free it.
+    [[nodiscard]] bool long_free_range() const noexcept;
+    /// It maps an object for up to 256 GPUs in one call; for 32 before.
+    [[nodiscard]] bool long_map_external() const noexcept;
     /// RM maps a GPU that the CPU reaches by a coherent link also by PCIe. From 595 on it refuses
     /// (mapping_cpu.c).
     [[nodiscard]] bool maps_coherent_by_pcie() const noexcept { return number_ < 595; }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace barmap::rm {
@@ -107,6 +108,85 @@ uvm_registration::~uvm_registration() {
         unregister<uvm_abi::unregister_channel_parameters_535>(file_.get(), owner_, gpu_, channel_);
     else
         unregister<uvm_abi::unregister_channel_parameters>(file_.get(), owner_, gpu_, channel_);
+}
+
+namespace {
+
+constexpr std::size_t page_of_gpu = std::size_t{64} << 10;
+constexpr char mapping_it[] = "map the doorbell for kernels";
+
+/// What an ioctl reports. @throws error if it fails
+template <class Request>
+std::uint32_t answer(int file, unsigned long command, Request& request,
+                     std::uint32_t const& status) {
+    if (os::current().ioctl(file, command, &request) != 0)
+        throw error({errno, std::system_category()}, mapping_it, "",
+                    "the driver's version may be unknown to this barmap");
+    return status;
+}
+
+template <class Parameters>
+void free_range(int file, std::uint64_t base, std::size_t bytes) noexcept {
+    abi::roomy<Parameters> request;
+    request.parameters.base = base;
+    if constexpr (requires { request.parameters.length; })
+        request.parameters.length = bytes;
+    (void)os::current().ioctl(file, uvm_abi::free_range, &request);
+}
+
+void free_range(int file, bool long_free, std::uint64_t base, std::size_t bytes) noexcept {
+    if (long_free)
+        free_range<uvm_abi::free_range_parameters_535>(file, base, bytes);
+    else
+        free_range<uvm_abi::free_range_parameters>(file, base, bytes);
+}
+
+/// Maps the object in a range that is there. @return the NV_STATUS
+template <class Parameters>
+std::uint32_t map_object(int file, client const& owner, CUuuid const& gpu,
+                                        abi::handle object, std::uint64_t base,
+                                        std::size_t bytes) {
+    auto const request = std::make_unique<abi::roomy<Parameters>>();
+    Parameters& asked = request->parameters;
+    asked.base = base;
+    asked.length = bytes;
+    std::memcpy(asked.gpus[0].gpu_uuid, gpu.bytes, sizeof gpu.bytes);
+    asked.gpu_count = 1;
+    asked.control_fd = owner.control_fd();
+    asked.client = owner.root();
+    asked.memory = object;
+    asked.status = abi::err_not_supported; // stays if the driver writes its status elsewhere
+    return answer(file, uvm_abi::map_external_allocation, *request, asked.status);
+}
+
+} // namespace
+
+uvm_mapping::uvm_mapping(client const& owner, uvm_registration const& by, CUuuid const& gpu,
+                         abi::handle object, std::size_t bytes, driver_series const& series)
+    : owner_(owner), bytes_(bytes), long_free_(series.long_free_range()),
+      reserved_(os::region::reserve(bytes + page_of_gpu)), file_(os::duplicate(by.file())) {
+    std::uint64_t const first = reinterpret_cast<std::uintptr_t>(reserved_.data());
+    address_ = (first + page_of_gpu - 1) / page_of_gpu * page_of_gpu;
+    abi::roomy<uvm_abi::create_external_range_parameters> range;
+    range.parameters.base = address_;
+    range.parameters.length = bytes;
+    client::expect_ok(answer(file_.get(), uvm_abi::create_external_range, range,
+                             range.parameters.status),
+                      mapping_it);
+    std::uint32_t const status =
+        series.long_map_external()
+            ? map_object<uvm_abi::map_external_allocation_parameters>(
+                  file_.get(), owner, gpu, object, address_, bytes)
+            : map_object<uvm_abi::map_external_allocation_parameters_535>(
+                  file_.get(), owner, gpu, object, address_, bytes);
+    if (status != abi::ok)
+        free_range(file_.get(), long_free_, address_, bytes);
+    client::expect_ok(status, mapping_it);
+}
+
+uvm_mapping::~uvm_mapping() {
+    if (owner_.in_own_process())
+        free_range(file_.get(), long_free_, address_, bytes_);
 }
 
 } // namespace barmap::rm

@@ -4,6 +4,10 @@
 #include "driver/rm/client.hpp"
 #include "nvidia/cuda.hpp"
 #include "system/fd.hpp"
+#include "system/region.hpp"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace barmap::rm {
 
@@ -24,12 +28,40 @@ public:
     /// Before the channel is freed. Does nothing in a forked child.
     ~uvm_registration();
 
+    [[nodiscard]] int file() const noexcept { return file_.get(); }
+
 private:
     client const& owner_;
     CUuuid gpu_;
     abi::handle channel_;
     bool long_unregister_;
     os::fd file_; ///< of our own: CUDA may close its
+};
+
+/// An RM object that kernels of one GPU reach at an address of CUDA's address space, and at which
+/// the CPU has nothing. No kernel may run that uses the address when it is destroyed: its access
+/// would lose the CUDA context (Xid 31; H100, H200, 580.159.04).
+class uvm_mapping {
+public:
+    /// @param by of a channel of the same GPU: its descriptor is that of CUDA's address space
+    /// @param object of the client; `bytes` of it are mapped, whole pages of 64 KiB
+    /// @throws error the NV_STATUS, or errno
+    uvm_mapping(client const& owner, uvm_registration const& by, CUuuid const& gpu,
+                abi::handle object, std::size_t bytes, driver_series const& series);
+    uvm_mapping(uvm_mapping const&) = delete;
+    uvm_mapping& operator=(uvm_mapping const&) = delete;
+    /// Does nothing in a forked child.
+    ~uvm_mapping();
+
+    [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+
+private:
+    client const& owner_;
+    std::size_t bytes_;
+    bool long_free_;
+    os::region reserved_; ///< so that nothing else of the process gets the address
+    std::uint64_t address_;
+    os::fd file_; ///< of our own
 };
 
 } // namespace barmap::rm

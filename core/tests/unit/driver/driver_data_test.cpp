@@ -243,6 +243,22 @@ std::vector<layout> layouts() {
           F(register_channel_parameters, "base", base),
           F(register_channel_parameters, "length", length),
           F(register_channel_parameters, "rmStatus", status)}},
+        {"UVM_CREATE_EXTERNAL_RANGE_PARAMS", sizeof(create_external_range_parameters),
+         {F(create_external_range_parameters, "base", base), F(create_external_range_parameters, "length", length),
+          F(create_external_range_parameters, "rmStatus", status)}},
+        {"UVM_FREE_PARAMS", sizeof(free_range_parameters_535),
+         {F(free_range_parameters_535, "base", base), F(free_range_parameters_535, "rmStatus", status)}, 0, 580},
+        {"UVM_FREE_PARAMS", sizeof(free_range_parameters),
+         {F(free_range_parameters, "base", base), F(free_range_parameters, "rmStatus", status)}, 590},
+        {"UvmGpuMappingAttributes", sizeof(mapping_attributes),
+         {F(mapping_attributes, "gpuUuid", gpu_uuid), F(mapping_attributes, "gpuMappingType", mapping_type),
+          F(mapping_attributes, "gpuCachingType", caching_type)}},
+#define MAP(of) {F(of, "base", base), F(of, "length", length), F(of, "offset", offset), F(of, "hClient", client), \
+                 F(of, "perGpuAttributes", gpus), F(of, "gpuAttributesCount", gpu_count), F(of, "hMemory", memory), \
+                 F(of, "rmCtrlFd", control_fd), F(of, "rmStatus", status)}
+        {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", sizeof(map_external_allocation_of<32>), MAP(map_external_allocation_of<32>), 0, 545},
+        {"UVM_MAP_EXTERNAL_ALLOCATION_PARAMS", sizeof(map_external_allocation_of<256>), MAP(map_external_allocation_of<256>), 550},
+#undef MAP
         {"UVM_UNREGISTER_CHANNEL_PARAMS", sizeof(unregister_channel_parameters_535),
          {F(unregister_channel_parameters_535, "hClient", client),
           F(unregister_channel_parameters_535, "hChannel", channel),
@@ -306,7 +322,9 @@ std::vector<number> numbers() {
         {"NV2080_ENGINE_TYPE_COPY19", engine_type_copy(19)},
         {"NV_MAX_DEVICES", max_cards},
         {"UVM_REGISTER_CHANNEL", uvm_abi::register_channel},
-        {"UVM_UNREGISTER_CHANNEL", uvm_abi::unregister_channel},
+        {"UVM_UNREGISTER_CHANNEL", uvm_abi::unregister_channel}, {"UVM_FREE", uvm_abi::free_range},
+        {"UVM_MAP_EXTERNAL_ALLOCATION", uvm_abi::map_external_allocation},
+        {"UVM_CREATE_EXTERNAL_RANGE", uvm_abi::create_external_range},
     };
 }
 
