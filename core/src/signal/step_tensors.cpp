@@ -4,11 +4,9 @@
 #include "base/c_boundary.hpp"
 #include "base/checkpoint.hpp"
 #include "cuda/context_scope.hpp"
-#include "cuda/driver_api.hpp"
-#include "cuda/driver_lifetime.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/own_kernel.hpp"
 #include "signal/step_kernels.ptx.hpp"
-#include "system/process.hpp"
 
 #include <barmap/byte_ring.hpp>
 #include <barmap/copy.hpp>
@@ -17,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,30 +79,6 @@ struct step_layout {
     }
 };
 
-/// A kernel of the library's own, in the context that is current.
-class step_kernel {
-public:
-    explicit step_kernel(char const* name) {
-        cuda::driver_api const& cu = cuda::api();
-        cuda::check(cu.module_load_data(&module_, ptx::step_kernels), "load the kernels for steps",
-                    "they are PTX 6.4 for sm_70: the driver needs its PTX compiler "
-                    "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");
-        CUresult const found = cu.module_get_function(&function_, module_, name);
-        if (found != cuda::success) {
-            cu.module_unload(module_);
-            cuda::check(found, "find a kernel for steps");
-        }
-    }
-    step_kernel(step_kernel const&) = delete;
-    step_kernel& operator=(step_kernel const&) = delete;
-    ~step_kernel() { cuda::api().module_unload(module_); }
-    [[nodiscard]] CUfunction function() const noexcept { return function_; }
-
-private:
-    CUmodule module_ = nullptr;
-    CUfunction function_ = nullptr;
-};
-
 struct step_state {
     step_state(device const& of, std::span<step_tensor const> tensors, char const* kernel_name)
         : gpu(of), layout(gpu, tensors), staging(layout.words),
@@ -111,22 +86,9 @@ struct step_state {
           chunks(words.take_gpu(layout.chunks.size() * sizeof(step::chunk))),
           failures(words.take_host(step_word_bytes)) {
         auto const scope = cuda::context_scope::on_device(cuda::device_with(gpu.ordinal()));
-        cuda::check(cuda::api().ctx_get_current(&context), "find the GPU's context");
-        kernel = std::make_unique<step_kernel>(kernel_name);
+        kernel.emplace(ptx::step_kernels, kernel_name);
         write(chunks.window(), std::as_bytes(std::span(layout.chunks)));
         gpu::store_release(failure(), 0);
-    }
-    ~step_state() {
-        if (!cuda::drivers_are_up(owner)) { // then its context has gone, or goes
-            (void)kernel.release();
-            return;
-        }
-        try {
-            cuda::context_scope const scope(context);
-            kernel.reset();
-        } catch (error const&) {
-            (void)kernel.release(); // the context has been destroyed, and the module with it
-        }
     }
 
     [[nodiscard]] gpu::word* failure() const noexcept {
@@ -154,11 +116,7 @@ struct step_state {
         void* arguments[] = {&task};
         auto const threads = static_cast<unsigned>(
             std::min<std::size_t>(most_threads, layout.chunks.size() * warp));
-        cuda::context_scope const scope(context); // the module's, whatever the thread has
-        cuda::check(cuda::api().launch_kernel(kernel->function(), 1, 1, 1, threads, 1, 1, 0,
-                                              static_cast<CUstream>(stream), arguments, nullptr),
-                    "launch the kernel of a step",
-                    "give a stream of the context that was current when this was made");
+        kernel->launch(threads, arguments, stream, "launch the kernel of a step");
     }
 
     device gpu;
@@ -166,9 +124,7 @@ struct step_state {
     std::vector<std::uint64_t> staging;
     arena words;
     arena::part chunks, failures;
-    CUcontext context = nullptr; ///< of the kernel
-    std::unique_ptr<step_kernel> kernel;
-    os::process_id const owner = os::this_process();
+    std::optional<cuda::own_kernel> kernel;
 };
 
 } // namespace barmap
