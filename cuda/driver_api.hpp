@@ -154,6 +154,8 @@ namespace barmap::cuda {
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
     /*  2.0 */ X(event_elapsed_time, "cuEventElapsedTime", (float*, CUevent, CUevent))             \
+    /* 10.1 */ X(stream_begin_capture, "cuStreamBeginCapture_v2", (CUstream, int))                 \
+    /* 10.0 */ X(stream_end_capture, "cuStreamEndCapture", (CUstream, CUgraph*))                   \
     /* 10.0 */ X(graph_create, "cuGraphCreate", (CUgraph*, unsigned))                              \
     /* 10.0 */ X(graph_destroy, "cuGraphDestroy", (CUgraph))                                       \
     /* 10.0 */ X(graph_add_memcpy_node, "cuGraphAddMemcpyNode",                                    \

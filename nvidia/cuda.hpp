@@ -270,5 +270,6 @@ inline constexpr int source_order_any = 3;
 
 // CUstreamCaptureStatus
 inline constexpr int capture_status_none = 0;
+inline constexpr int capture_mode_thread_local = 1; // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 } // namespace barmap::cuda

@@ -54,7 +54,7 @@ _barmap() {
         --driver) values="535 550 570 580 610" ;;
         --direction) values="to_cpu to_gpu" ;;
         --order) values="contiguous random" ;;
-        --methods) values="engine batch loop graph kernel4 kernel32 one" ;;
+        --methods) values="engine gpu batch loop graph gpugraph kernel4 kernel32 one" ;;
         --between) values="host peer inside" ;;
         --newest-of) values="id a b c" ;;
         --beside) values="gemm copy" ;;

@@ -45,7 +45,7 @@ complete -c barmap -n '__fish_seen_subcommand_from api' -x -l cycles -d 'look fo
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l pieces -d 'numbers of pieces, for example 64,4096'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l direction -a 'to_cpu to_gpu' -d 'default both'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l order -a 'contiguous random' -d 'of the pieces, default both'
-complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l methods -a 'engine batch loop graph kernel4 kernel32 one' -d 'methods to measure'
+complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l methods -a 'engine gpu batch loop graph gpugraph kernel4 kernel32 one' -d 'methods to measure'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l between -a 'host peer inside' -d 'the other side of the copies'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l peer -d 'CUDA ordinal of the other GPU'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l in-flight -d 'batches at once'

@@ -149,8 +149,8 @@ bool has_batch_call() {
 } // namespace
 
 std::vector<std::string> const& batch_method_names() {
-    static std::vector<std::string> const names{"engine", "batch",   "loop",
-                                                "graph",  "kernel4", "kernel32"};
+    static std::vector<std::string> const names{"engine", "gpu",      "batch",   "loop",
+                                                "graph",  "gpugraph", "kernel4", "kernel32"};
     return names;
 }
 
@@ -180,6 +180,8 @@ std::unique_ptr<batch_method> make_batch_method(std::string_view name, opened_gp
             return nullptr;
         }
     }
+    if (name == "gpu" || name == "gpugraph")
+        return make_kernel_queue(gpu, name == "gpugraph", missing);
     if (name == "batch")
         return make_batch_call(missing);
     if (name == "loop")

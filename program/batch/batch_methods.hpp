@@ -43,8 +43,8 @@ public:
     virtual void submit_on(CUstream stream) = 0;
 };
 
-/// The names on the command line: engine, batch, loop, graph, kernel4, kernel32. The additional
-/// method "one" copies pieces that are contiguous on both sides.
+/// The names on the command line: engine, gpu, batch, loop, graph, gpugraph, kernel4, kernel32. The
+/// additional method "one" copies pieces that are contiguous on both sides.
 [[nodiscard]] std::vector<std::string> const& batch_method_names();
 
 /// Why a method is not measured.
@@ -59,6 +59,9 @@ struct left_out {
                                                               gpu_kernels const& kernels,
                                                               std::vector<left_out>& missing);
 [[nodiscard]] std::unique_ptr<batch_method> make_graph(std::vector<left_out>& missing);
+/// kernel_queue::enqueue(), by itself or captured into a graph.
+[[nodiscard]] std::unique_ptr<batch_method> make_kernel_queue(opened_gpu const& gpu, bool in_graph,
+                                                              std::vector<left_out>& missing);
 
 /// One cuMemcpyAsync of as many contiguous bytes as the batch has.
 [[nodiscard]] std::unique_ptr<batch_method> make_one_copy();

@@ -12,6 +12,7 @@
 
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
+#include <barmap/kernel_queue.hpp>
 #include <barmap/report.hpp>
 
 namespace barmap::tool {
@@ -113,6 +114,16 @@ std::vector<engine_report> batch_engines(device const& gpu) {
     }
 }
 
+/// Whether kernels can submit copies, and if not, why.
+kernel_copies find_kernel_copies(device const& gpu) {
+    try {
+        kernel_queue const made(gpu);
+        return {true, "by a doorbell that is mapped for them"};
+    } catch (error const& failure) {
+        return {false, failure.what()};
+    }
+}
+
 std::vector<found_crossovers> measure_crossovers(device const& gpu,
                                                  std::vector<backend_report> const& backends) {
     std::vector<found_crossovers> all;
@@ -153,6 +164,7 @@ void look_at(device const& gpu, found_gpu& found) {
     // After that, since an engine may fail while it is measured.
     attempt(found, [&] { found.engines = gpu.engines(); });
     attempt(found, [&] { found.batches = batch_engines(gpu); });
+    attempt(found, [&] { found.kernels = find_kernel_copies(gpu); });
 }
 
 /// One line for each direction and kind of host memory: "mapping; channel from 1.5 KiB".
@@ -213,6 +225,12 @@ void tell_gpu(report& out, details& all, found_gpu const& gpu) {
     tell_engines(all, "  copy engine", gpu.engines, gpu.ordinal, all.engines);
     tell_crossovers(all, gpu);
     tell_engines(all, "  batches by", gpu.batches, gpu.ordinal, all.batches);
+    all.text += formatted("  kernels submit {}: {}\n\n", gpu.kernels.usable ? "copies" : "no copies",
+                          gpu.kernels.reason);
+    out.add(object({{"kind", "kernel_queue"},
+                    {"gpu", gpu.ordinal},
+                    {"usable", gpu.kernels.usable},
+                    {"reason", gpu.kernels.reason}}));
 }
 
 std::string why_no_gpu() {

@@ -113,11 +113,16 @@ std::string describe_batches(found_gpu const& gpu) {
     return gpu.batches.empty() ? "" : "none: " + gpu.batches.back().reason;
 }
 
+std::string describe_kernels(found_gpu const& gpu) {
+    return gpu.kernels.usable ? "submit copies " + gpu.kernels.reason : "";
+}
+
 /// What two GPUs of a machine mostly have alike.
 std::string describe_abilities(found_gpu const& gpu) {
     std::string all =
         titled("backends", describe_backends(gpu)) + titled("memory", describe_memory(gpu)) +
-        titled("copies", describe_copies(gpu)) + titled("batches", describe_batches(gpu));
+        titled("copies", describe_copies(gpu)) + titled("batches", describe_batches(gpu)) +
+        titled("kernels", describe_kernels(gpu));
     for (std::string const& each : gpu.problems)
         all += titled("problem", each);
     bool const needs_advice = !first_that_maps(gpu, memory_kind::device);

@@ -17,6 +17,12 @@ struct found_crossovers {
     std::string problem; ///< why there are none
 };
 
+/// Whether kernels can submit copies, and how, or why not.
+struct kernel_copies {
+    bool usable = false;
+    std::string reason;
+};
+
 /// What `barmap info` found out about one GPU.
 struct found_gpu {
     int ordinal = 0;
@@ -28,6 +34,7 @@ struct found_gpu {
     std::vector<engine_report> engines;
     std::vector<engine_report>
         batches; ///< the first engine for batches that works, after those that do not
+    kernel_copies kernels;
     std::vector<found_crossovers> copies; ///< of the usable backends
     std::vector<std::string> problems;    ///< why something was not found out
 };

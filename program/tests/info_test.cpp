@@ -154,6 +154,10 @@ TEST(info, tells_the_simulated_gpu) {
         EXPECT_EQ(backend.at("allocates"), true) << backend.at("name");
     ASSERT_EQ(rows(run, "kind", "gpu").size(), 1u);
     EXPECT_EQ(rows(run, "kind", "gpu")[0].at("simulated"), true);
+    auto const queues = rows(run, "kind", "kernel_queue");
+    ASSERT_EQ(queues.size(), 1u);
+    EXPECT_EQ(queues[0].at("usable"), false);
+    EXPECT_NE(queues[0].at("reason").get<std::string>().find("simulated GPU"), std::string::npos);
 }
 
 TEST(info, tells_each_of_several_gpus) {

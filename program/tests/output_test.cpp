@@ -165,6 +165,7 @@ found_gpu h200() {
     engine_report& channel = gpu.batches.emplace_back();
     channel.name = "channel";
     channel.state = backend_state::usable;
+    gpu.kernels = {true, "by a doorbell"};
     return gpu;
 }
 
@@ -200,6 +201,7 @@ TEST(summary, of_a_machine) {
               "memory     cudaMalloc, cuMemCreate, exportable cudaMallocAsync, barmap's own\n"
               "copies     channel from 32 KiB to the GPU, channel from 1.5 KiB to the CPU\n"
               "batches    by channel\n"
+              "kernels    submit copies by a doorbell\n"
               "driver     CUDA 13.0, kernel driver 580.159.04\n"
               "CPU        Xeon, Linux 6.1\n"
               "settings   BARMAP_LOG=info, BARMAP_COPY (ignored: not allowed)\n"

@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_line{"batch --order sorted", "contiguous"},
         wrong_line{"batch --between gpus", "inside"}, wrong_line{"batch --peer -2", "--peer"},
         wrong_line{"batch --in-flight 0", "--in-flight"},
-        wrong_line{"batch --methods gpu", "kernel32"}, wrong_line{"batch --pool 0", "--pool"},
+        wrong_line{"batch --methods warp", "kernel32"}, wrong_line{"batch --pool 0", "--pool"},
         wrong_line{"batch --pool 32K", "at least 64K"},
         wrong_line{"batch --beside nothing", "gemm"}, wrong_line{"batch --check 0", "--check"},
         wrong_line{"batch --check -1", "--check"},

@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 
 LIBRARY = ARCHIVE = MAP = HEADERS = ""  # set from the command line
-C_HEADERS = ["arena.h", "barmap.h", "batch_queue.h", "checkpoint.h", "counter.h", "host_buffer.h", "list.h", "log.h",
+C_HEADERS = ["arena.h", "barmap.h", "batch_queue.h", "checkpoint.h", "counter.h", "host_buffer.h", "kernel_queue.h", "list.h", "log.h",
              "mapping.h", "report.h", "ring.h", "status.h", "step_tensors.h"]
 OWN = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable|guard variable|VTT) for )?barmap::|^_?barmap_\w+$")
 OF_CXX = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable|guard variable) for )?barmap::v\d+_\d+\w*::(\w+)")

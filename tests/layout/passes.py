@@ -12,6 +12,7 @@ WITHOUT_PASS = {
     "batch_queue": {"of", "retain", "destroy"},
     "checkpoint": {"prepare", "restore"},
     "device": {"count", "current", "ordinal", "name", "pci_address", "driver_version", "simulated", "retain", "destroy"},
+    "kernel_queue": {"destroy"},
     "host_buffer": {"data", "size", "gpu_address", "destroy"},
     "mapping": {"data", "size", "kind", "backend", "engines_from", "routine", "use_routine", "part", "window", "window_by", "write",
                 "read", "post32", "post64", "post_line", "destroy"},

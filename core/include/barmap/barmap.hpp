@@ -15,6 +15,7 @@
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>
+#include <barmap/kernel_queue.hpp>
 #include <barmap/log.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>

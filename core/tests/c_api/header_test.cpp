@@ -4,6 +4,7 @@
 #include <barmap/checkpoint.h>
 #include <barmap/counter.h>
 #include <barmap/host_buffer.h>
+#include <barmap/kernel_queue.h>
 #include <barmap/list.h>
 #include <barmap/log.h>
 #include <barmap/mapping.h>

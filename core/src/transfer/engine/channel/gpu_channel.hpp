@@ -22,6 +22,7 @@ public:
     usermode_page(usermode_page const&) = delete;
     usermode_page& operator=(usermode_page const&) = delete;
     ~usermode_page();
+    [[nodiscard]] rm::abi::handle handle() const noexcept { return handle_; }
     [[nodiscard]] std::uint32_t* doorbell() const noexcept {
         return reinterpret_cast<std::uint32_t*>(view_->data() + rm::abi::usermode_doorbell);
     }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/// Queues of copies that kernels submit, for C and languages that call C: a warp of a running
+/// kernel tells a copy engine of its GPU what to copy, without the CPU. <barmap/barmap.h> has the
+/// rules of errors, ownership, threads and forks; the kernel's side is
+/// <barmap/gpu/kernel_queue.cuh>.
+#ifndef BARMAP_KERNEL_QUEUE_H
+#define BARMAP_KERNEL_QUEUE_H
+
+#include <barmap/barmap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct barmap_kernel_queue barmap_kernel_queue; ///< one channel that kernels feed
+
+/// What a kernel takes: a barmap::gpu::kernel_queue, by value.
+typedef struct barmap_kernel_queue_handle {
+    uint64_t words[16];
+} barmap_kernel_queue_handle;
+
+/// Makes a queue, and shows by one submission that its channel works; takes about 15 ms. It needs a
+/// GPU from Hopper on, NVIDIA's kernel driver with a series that barmap knows, and no MIG. Any
+/// thread.
+/// @param out free it with barmap_kernel_queue_destroy()
+/// @return 0; BARMAP_ERROR_BACKEND_ABSENT if kernels of this GPU cannot ring a doorbell, with the
+///         reason: submit from the CPU then, by a barmap_batch_queue; BARMAP_ERROR_BACKEND_BROKEN
+///         if the channel does not work; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED;
+///         BARMAP_ERROR_NO_MEMORY; BARMAP_ERROR_FORKED_CHILD; what the driver refuses
+///
+///     barmap_kernel_queue *queue;
+///     if (barmap_kernel_queue_create(gpu, &queue) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_queue** out);
+
+/// The kernel's argument, valid until the queue is restarted, destroyed or released for a
+/// checkpoint. After a checkpoint this call makes a new channel. Any thread.
+/// @param handle set
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_BROKEN if the channel has stopped;
+///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD; as barmap_kernel_queue_create()
+///         after a checkpoint
+///
+///     barmap_kernel_queue_get(queue, &handle);
+///     void *arguments[] = {&handle}; // of fetch(barmap::gpu::kernel_queue)
+BARMAP_API int barmap_kernel_queue_get(barmap_kernel_queue* queue,
+                                       barmap_kernel_queue_handle* handle);
+
+/// The same for a thread that acts as a kernel, with addresses of the CPU: on a machine with a real
+/// GPU slower than barmap_batch_queue_submit(), and of use in tests only.
+///
+///     barmap_kernel_queue_get_for_thread(queue, &handle);
+BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
+                                                  barmap_kernel_queue_handle* handle);
+
+/// Enqueues a kernel of one warp, which submits a list of pieces and waits until they are copied:
+/// later work of the stream sees the bytes. The list and its length lie in memory, and are read when
+/// the stream comes there, so that earlier work of the stream may write them; in a stream that is
+/// being captured, the kernel becomes a node of the graph, and each replay reads them again. Until a
+/// graph has run for the last time, keep the queue, do not restart it, and keep the list. Several
+/// streams, and replays in flight, take turns. Any thread.
+/// @param pieces     the address, for kernels, of `most` structures barmap_copy_piece
+/// @param count      the address, for kernels, of a uint64_t: how many of them to copy
+/// @param most       room in the list: with a longer count, nothing is copied
+/// @param at_most_ns how long the kernel may wait, in all, for other streams and for the copies
+/// @param stream     a CUstream or cudaStream_t of the GPU's primary context; NULL: the default
+///                   stream
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CUDA if CUDA refuses the launch;
+///         BARMAP_ERROR_BACKEND_BROKEN if the channel has stopped; BARMAP_ERROR_FORKED_CHILD. What
+///         the kernel meets later, barmap_kernel_queue_check() says
+///
+///     barmap_kernel_queue_enqueue(queue, pieces, count, 4096, 1000000000, stream);
+BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t pieces,
+                                           uint64_t count, size_t most, uint64_t at_most_ns,
+                                           void* stream);
+
+/// Asks whether the channel has stopped, and if so tells kernels that wait: their waits return
+/// `failed`; and whether an enqueued list was not copied whole since the last call. Any thread.
+/// @return 0; BARMAP_ERROR_COPY_UNFINISHED with the reason, for a stopped channel with the driver's
+///         number (Xid): which bytes of the unfinished submissions were copied is unknown;
+///         BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
+///
+///     while (cudaStreamQuery(stream) == cudaErrorNotReady)
+///         if (barmap_kernel_queue_check(queue) != BARMAP_OK)
+///             fail(barmap_error_message());
+BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
+
+/// Makes a new channel, in about 15 ms. Lists that no doorbell was rung for never run. Get the
+/// handle again: kernels with the old one must have ended, since their access would lose the CUDA
+/// context. Exclusive.
+/// @return as barmap_kernel_queue_create()
+///
+///     cudaStreamSynchronize(stream); // kernels that use the queue
+///     barmap_kernel_queue_restart(queue);
+BARMAP_API int barmap_kernel_queue_restart(barmap_kernel_queue* queue);
+
+/// Stops the channel and frees the queue. Kernels that use it must have ended, as for
+/// barmap_kernel_queue_restart(), and their submissions must be done. NULL: does nothing. Exclusive.
+///
+///     barmap_kernel_queue_destroy(queue);
+BARMAP_API void barmap_kernel_queue_destroy(barmap_kernel_queue* queue);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
