@@ -11,8 +11,8 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 def include_dir() -> str:
     """The directory that compilers of kernels search for ``barmap/gpu/ring.cuh``.
 
-    The headers below it need no others. They compile with nvcc, NVRTC, clang and hipcc, and as C++11
-    for the CPU.
+    The headers below it need no others. They compile with nvcc, NVRTC, clang and, but for
+    ``kernel_queue.cuh``, hipcc, and as C++11 for the CPU.
 
     Returns
     -------
@@ -28,8 +28,8 @@ def include_dir() -> str:
     --------
     >>> import os
     >>> sorted(os.listdir(os.path.join(barmap.include_dir(), "barmap", "gpu")))
-    ['counter.cuh', 'log.cuh', 'ring.cuh', 'rpc.cuh', 'slots.cuh', 'status.cuh',
-     'step.cuh', 'warp_ring.cuh', 'words.cuh']
+    ['copy_commands.cuh', 'counter.cuh', 'kernel_queue.cuh', 'log.cuh', 'ring.cuh', 'rpc.cuh', 'slots.cuh',
+     'status.cuh', 'step.cuh', 'warp.cuh', 'warp_ring.cuh', 'words.cuh']
     """
     # Of an installed package; of one that is used where its sources are.
     found = [
