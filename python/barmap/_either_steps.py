@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, SupportsIndex, Tuple, TypeVar
 
 from . import _barmap
+from ._gpu_arrays import expect_contiguous, source_of
 from ._held import Held
 from ._layout import Layout, Source
 from ._naming import kind_of
@@ -21,27 +22,12 @@ Steps = TypeVar("Steps", _barmap.StepInputs, _barmap.StepOutputs)
 
 def tensor(name: Any, x: Any, is_written: bool) -> Source:
     """The GPU memory of a tensor. Raises TypeError or ValueError, which say what to do."""
-    from . import _mapping, _sources
-
     if not isinstance(name, str):
         raise TypeError(f"a tensor is called {name!r}: give a dict of arrays by names")
-    if isinstance(x, _mapping.Mapping):
-        source = Source(x._bytes_on_gpu(), x.gpu_address + x._layout.offset, x._layout, x.readonly)
-    else:
-        try:
-            source = _sources.find_array(x, "it is", "give an array on a GPU")
-        except TypeError as refused:
-            raise TypeError(f"{name}: {refused}") from None
-    layout = source.layout
-    if layout.nbytes == 0:
+    source = source_of(name, x)
+    if source.layout.nbytes == 0:
         raise ValueError(f"{name} has no elements: leave it out")
-    wanted = Layout.of(layout.shape, layout.dtype)
-    for length, stride, other in zip(layout.shape, layout.strides, wanted.strides):
-        if length != 1 and stride != other:
-            raise ValueError(
-                f"{name} is not contiguous (shape {layout.shape}, strides {layout.strides}): give one "
-                "that is, and have its contents copied on the GPU"
-            )
+    expect_contiguous(name, source.layout)
     if is_written and source.read_only:
         raise TypeError(f"{name} is read-only: give an array that may be written")
     return source
