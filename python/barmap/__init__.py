@@ -22,6 +22,7 @@ Many scattered copies:
 
 - ``copy_rows(to, from_, ...)`` copies rows between GPU and pinned memory.
 - ``batch_queue()`` gives a ``BatchQueue``, which copies by addresses.
+- ``KernelQueue`` copies by a list in GPU memory, also in a CUDA graph.
 
 Messages between the CPU and running kernels or streams:
 
@@ -56,6 +57,7 @@ from ._checkpoint import checkpoint_prepare, checkpoint_restore
 from ._device_struct import device_struct
 from ._error import ArgumentError, Error
 from ._headers import include_dir
+from ._kernel_queues import KernelQueue
 from ._layout import IpcMemory
 from ._machine import Device, devices, flush_stores, info, sim
 from ._logs import LogRing
@@ -75,6 +77,7 @@ __all__ = [
     "Device",
     "Error",
     "IpcMemory",
+    "KernelQueue",
     "LogRing",
     "Mapping",
     "RingToCpu",
@@ -99,8 +102,8 @@ __all__ = [
 ]
 
 for _each in (
-    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, LogRing,
-    Mapping, RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, checkpoint_prepare,
+    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, KernelQueue,
+    LogRing, Mapping, RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, checkpoint_prepare,
     checkpoint_restore, copy_rows, device_struct, devices, flush_stores, include_dir, info, map, open_shared, pinned, sim,
 ):
     _each.__module__ = __name__

@@ -37,8 +37,10 @@ public:
 
     /// What cannot be shared. @param what as messages call it
     /// @param make returns the thing, without the GIL
+    /// @param ended what it is after release(), as messages say
     template <class Make>
-    held(char const* what, Make const& make) : what_(what), state_(made(make)) {}
+    held(char const* what, Make const& make, char const* ended = "released")
+        : what_(what), ended_(ended), state_(made(make)) {}
     /// What can. @param open as make
     template <class Make>
     held(char const* what, Make const& make, opener open)
@@ -120,7 +122,7 @@ private:
 
     void expect_unreleased() const {
         if (!state_)
-            raise(PyExc_ValueError, "this %s is released", what_);
+            raise(PyExc_ValueError, "this %s is %s", what_, ended_);
     }
     [[nodiscard]] std::shared_ptr<state> usable() {
         expect_unreleased();
@@ -131,6 +133,7 @@ private:
     }
 
     char const* what_;
+    char const* ended_ = "released";
     std::shared_ptr<state> state_;
 };
 

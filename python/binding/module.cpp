@@ -7,6 +7,7 @@
 #include "errors.hpp"
 #include "gdrapi.hpp"
 #include "inheritable.hpp"
+#include "kernel_queues.hpp"
 #include "mapped_memory.hpp"
 #include "pygpu.hpp"
 #include "reports.hpp"
@@ -36,6 +37,7 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_batches(module);
     barmap::python::bind_dlpack(module);
     barmap::python::bind_inheritable(module); // before the classes that derive from it
+    barmap::python::bind_kernel_queues(module);
     barmap::python::bind_logs(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);

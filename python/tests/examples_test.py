@@ -39,7 +39,7 @@ THINGS = dict(documented())
 
 
 SIMULATED = [pytest.mark.simulated]
-ON_SIMULATED_GPU = ("Device", "batch_queue", "devices", "info", "sim")  # of which these print what is so
+ON_SIMULATED_GPU = ("Device", "KernelQueue", "batch_queue", "devices", "info", "sim")  # of which these print what is so
 
 
 @pytest.mark.parametrize("name", [

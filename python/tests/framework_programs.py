@@ -12,6 +12,8 @@ import numpy as np
 
 import barmap
 
+IS_SKIPPED = 77  # the exit status where the GPU cannot do what the program tests
+
 
 def check_both_ways(name, array, double, synchronize):
     """Maps an array of int32.
@@ -315,6 +317,76 @@ def torch_swap_blocks():
             assert "captured" in str(refusal)
         else:
             raise AssertionError("a batch was captured")
+
+
+def _kernel_queue():
+    try:
+        return barmap.KernelQueue()
+    except barmap.Error as refused:
+        print(refused)
+        sys.exit(IS_SKIPPED if "not available on this machine" in str(refused) else 1)
+
+
+SUBMITTING_KERNEL = """
+#include <barmap/gpu/kernel_queue.cuh>
+namespace gpu = barmap::gpu;
+
+extern "C" __global__ void fetch(gpu::kernel_queue queue, gpu::copy_piece const* pieces, unsigned count,
+                                 int* result) {
+    gpu::warp_submitter copies(queue);
+    gpu::word ticket = 0;
+    gpu::status became = copies.submit(count, [=](unsigned i) { return pieces[i]; }, ticket);
+    if (became == gpu::status::ok)
+        became = copies.wait(ticket, 10000000000);
+    if (threadIdx.x == 0)
+        *result = static_cast<int>(became);
+}
+"""
+
+
+def cupy_submits_pieces():
+    import cupy
+
+    queue, nbytes = _kernel_queue(), 16384
+    pool = barmap.pinned((64, nbytes), "u1")
+    pool[:] = np.random.default_rng(1).integers(0, 256, pool.shape)
+    cache = cupy.zeros((8, nbytes), np.uint8)
+    pieces = cupy.zeros((8, 3), np.int64)
+
+    def choose(seed):
+        rows = np.random.default_rng(seed).permutation(64)[:8]
+        to = cache.data.ptr + nbytes * np.arange(8)
+        pieces.set(np.stack((to, pool.ctypes.data + nbytes * rows, np.full(8, nbytes)), 1).astype(np.int64))
+        cache.fill(0)
+        return pool[rows]
+
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        for seed in range(10):
+            expected = choose(seed)
+            queue.submit(pieces)  # on CuPy's current stream
+            assert np.array_equal(cupy.asnumpy(cache), expected)
+        expected = choose(11)
+        queue.submit(pieces, cupy.array([3]), stream=stream)
+        assert np.array_equal(cupy.asnumpy(cache), np.concatenate((expected[:3], np.zeros_like(expected[3:]))))
+
+        stream.begin_capture()
+        queue.submit(pieces)
+        graph = stream.end_capture()
+        for seed in range(20, 30):
+            expected = choose(seed)
+            graph.launch(stream)
+            assert np.array_equal(cupy.asnumpy(cache), expected)
+
+        kernel = cupy.RawKernel(SUBMITTING_KERNEL, "fetch", ("-std=c++17", f"-I{barmap.include_dir()}"))
+        result = cupy.full(1, -1, np.int32)
+        expected = choose(31)
+        kernel((1,), (32,), (queue.handle, pieces, np.uint32(8), result))
+        assert result.get().tolist() == [0]
+        assert np.array_equal(cupy.asnumpy(cache), expected)
+        stream.synchronize()
+    queue.check()
+    del graph
+    queue.close()
 
 
 if __name__ == "__main__":

@@ -94,6 +94,7 @@ def test_the_package_is_typed(mypy):
 DOCUMENTS = {
     "README.md": "",
     "docs/batches.md": "barmap cache blocks others torch",
+    "docs/kernel-queue.md": "barmap count pieces stream",
     "docs/kernel.md": "barmap address nbytes forget",
     "docs/python.md": "batches cupy lengths new_slots positions queue s slots source stream tokens",
     "docs/python-gdrcopy.md": "",
