@@ -9,6 +9,7 @@ from typing import Any, Dict, Mapping, Optional, SupportsIndex
 import torch
 
 from . import _barmap
+from ._kernel_queues import KernelQueue
 from ._steps import StepInputs, StepOutputs
 
 
@@ -110,6 +111,58 @@ def swap_blocks_batch(
     _barmap.batch_queue(stream.device_index).swap_blocks(
         src_ptrs.data_ptr(), dst_ptrs.data_ptr(), sizes.data_ptr(), count, stream.cuda_stream
     )
+
+
+def _submit_pieces(
+    queue: KernelQueue, pieces: torch.Tensor, count: Optional[torch.Tensor], seconds: float
+) -> None:
+    queue.submit(pieces, count, seconds=seconds)
+
+
+# As an operator that says which tensors it writes, it wrote where the pieces say, while compiled
+# code worked with copies of these tensors, which it then wrote there (PyTorch 2.15).
+_submit: Any = _submit_pieces
+if hasattr(torch, "compiler"):
+    _submit = torch.compiler.disable(_submit_pieces)
+
+
+def submit_pieces(
+    queue: KernelQueue,
+    pieces: torch.Tensor,
+    count: Optional[torch.Tensor] = None,
+    *,
+    seconds: float = 10.0,
+) -> None:
+    """`KernelQueue.submit` on PyTorch's current stream, also in a function for ``torch.compile``.
+
+    Code before and after it is compiled by itself, since the compiler does not know what the
+    addresses in `pieces` are: what comes before is in memory by then, and what comes after sees the
+    bytes. ``fullgraph=True`` refuses that. While a CUDA graph is captured (``torch.cuda.graph``), it
+    becomes part of the graph, and each replay reads `pieces` and `count` again.
+
+    Parameters
+    ----------
+    queue : barmap.KernelQueue
+    pieces, count : torch.Tensor
+        Of int64, on the queue's GPU, as with `KernelQueue.submit`. A tensor that was made on the
+        current stream may go at once, since PyTorch reuses its memory in the stream's order.
+    seconds : float, optional
+        As with `KernelQueue.submit`.
+
+    Raises
+    ------
+    barmap.Error, TypeError, ValueError
+        As `KernelQueue.submit`.
+
+    Examples
+    --------
+    ::
+
+        queue = barmap.KernelQueue()
+        pieces = table[experts]  # rows of to, from, bytes, for the experts that a router has chosen
+        barmap.torch.submit_pieces(queue, pieces)
+    """
+    _submit(queue, pieces, count, seconds)
 
 
 class _TorchInputs(StepInputs):

@@ -327,6 +327,55 @@ def _kernel_queue():
         sys.exit(IS_SKIPPED if "not available on this machine" in str(refused) else 1)
 
 
+def torch_submits_pieces():
+    import torch
+
+    import barmap.torch
+
+    queue, nbytes = _kernel_queue(), 16384
+    pool = torch.randint(0, 256, (64, nbytes), dtype=torch.uint8).pin_memory()
+    cache = torch.zeros((8, nbytes), dtype=torch.uint8, device="cuda")
+    to = cache.data_ptr() + nbytes * torch.arange(8, device="cuda")
+    first = pool.data_ptr()
+
+    def fetch(rows, count=None):  # on the current stream, which is not waited for
+        pieces = torch.stack((to, first + nbytes * rows, torch.full_like(rows, nbytes)), 1)
+        barmap.torch.submit_pieces(queue, pieces, count)
+        return cache.sum(1)
+
+    def expect(sums, rows):
+        assert sums.tolist() == pool[rows.cpu()].sum(1).tolist()
+
+    def chosen():
+        return torch.randperm(64, device="cuda")[:8]
+
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for _ in range(10):
+            rows = chosen()
+            expect(fetch(rows), rows)
+        cache.zero_()
+        few = fetch(rows, torch.tensor(3, device="cuda"))
+        assert few[3:].sum().item() == 0
+        expect(few[:3], rows[:3])
+
+    compiled = torch.compile(fetch, backend="aot_eager")
+    for _ in range(3):
+        rows = chosen()
+        expect(compiled(rows), rows)
+
+    rows = chosen()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        sums = fetch(rows)
+    for _ in range(10):
+        rows.copy_(chosen())
+        graph.replay()
+        expect(sums, rows)
+    queue.check()
+    del graph
+    queue.close()
+
+
 SUBMITTING_KERNEL = """
 #include <barmap/gpu/kernel_queue.cuh>
 namespace gpu = barmap::gpu;

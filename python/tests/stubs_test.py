@@ -94,7 +94,7 @@ def test_the_package_is_typed(mypy):
 DOCUMENTS = {
     "README.md": "",
     "docs/batches.md": "barmap cache blocks others torch",
-    "docs/kernel-queue.md": "barmap count pieces stream",
+    "docs/kernel-queue.md": "barmap cache count model pieces router stream table x",
     "docs/kernel.md": "barmap address nbytes forget",
     "docs/python.md": "batches cupy lengths new_slots positions queue s slots source stream tokens",
     "docs/python-gdrcopy.md": "",
