@@ -27,7 +27,7 @@ def test_the_simulated_gpu_has_none(no_leak):
             make()
         assert (refused.value.category, refused.value.code) == ("barmap", BACKEND_ABSENT)
         assert str(refused.value).startswith("cannot make a channel on a simulated GPU: not available on this machine")
-        assert refused.value.advice == "BARMAP_ENGINE=driver needs no channel"
+        assert refused.value.advice == "submit from the CPU, by a batch queue"
         assert not isinstance(refused.value, ValueError)
 
 

@@ -32,20 +32,19 @@ usermode_page::~usermode_page() {
     client_.free(client_.subdevice(), handle_);
 }
 
-void expect_channels(cuda::gpu const& which) {
+void expect_channels(cuda::gpu const& which, std::string const& instead) {
     if (which.simulated && !cuda::simulation_has_kernel_driver())
-        throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
-                    "BARMAP_ENGINE=driver needs no channel");
+        throw error(errc::backend_absent, "make a channel on a simulated GPU", "", instead);
     if (which.mig)
         throw error(errc::backend_absent, "make a channel on a MIG device", "",
-                    "channels are untested there: BARMAP_ENGINE=driver needs none");
+                    "channels are untested there: " + instead);
     // There NVIDIA's own driver keeps the words of channels in other memory and gives a doorbell
     // outside BAR1 (uvm_channel.c, usermode_api.c of 595.45.04), and the CPU caches the GPU's
     // memory: in which order the GPU would see this channel's stores was not verified.
     if (which.coherent)
         throw error(errc::backend_absent, "make a channel on a GPU with a coherent link", "",
-                    "the order of the CPU's stores to the channel was not verified there: "
-                    "BARMAP_ENGINE=driver needs no channel");
+                    "the order of the CPU's stores to the channel was not verified there: " +
+                        instead);
 }
 
 gpu_channel::gpu_channel(rm::client const& client, generation const& gpu, rm::driver_series series,

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 /// The parts of a channel, in any address space.
 namespace barmap::engine {
@@ -33,8 +34,10 @@ private:
     std::optional<rm::cpu_view> view_;
 };
 
+/// @param instead what to do without a channel
 /// @throws error errc::backend_absent for a GPU on which barmap makes no channels
-void expect_channels(cuda::gpu const& which);
+void expect_channels(cuda::gpu const& which,
+                     std::string const& instead = "BARMAP_ENGINE=driver needs no channel");
 
 /// A channel group with one channel. Its address space, memory and notifier must outlive it.
 class gpu_channel {

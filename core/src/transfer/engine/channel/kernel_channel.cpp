@@ -55,7 +55,7 @@ kernel_queue queue_at(std::uintptr_t block, std::uintptr_t doorbell, std::uint64
 }
 
 cuda::gpu const& checked(cuda::gpu const& which) {
-    expect_channels(which);
+    expect_channels(which, "submit from the CPU, by a batch queue");
     return which;
 }
 
@@ -83,7 +83,8 @@ void kernel_channel::expect_doorbell() const {
     // on an H100 without bar1_mapping, 580.159.04).
     if (!session_.kind.usermode_parameters)
         throw error(errc::backend_absent, "let kernels ring a doorbell", "",
-                    "GPUs before Hopper have no doorbell that kernels reach");
+                    "GPUs before Hopper have no doorbell that kernels reach: submit from the CPU, "
+                    "by a batch queue");
 }
 
 // Binds the engine, and shows that it works.
