@@ -16,8 +16,10 @@ from pathlib import Path
 
 RING = "kernels/ring_kernels.cu"
 STEP = "core/src/signal/step_kernels.cu"
+QUEUE = "core/src/transfer/engine/channel/queue_kernels.cu"
 SIGNAL = "core/tests/gpu/signal_kernels.cu"
-COMMITTED = ("core/src/signal/step_kernels.ptx", "kernels/batch_kernels.ptx", "kernels/gpu_kernels.ptx")
+LOADED = (STEP, QUEUE)  # by the library, whose PTX is committed
+COMMITTED = ("core/src/signal/step_kernels.ptx", "core/src/transfer/engine/channel/queue_kernels.ptx", "kernels/batch_kernels.ptx", "kernels/gpu_kernels.ptx")
 COMPILERS = ("clang++", *(f"clang++-{number}" for number in range(14, 30)), "nvcc", "/usr/local/cuda/bin/nvcc")
 
 # By the generator: the program that it needs.
@@ -49,7 +51,7 @@ class Ptx(unittest.TestCase):
             if not cls.makes(compiler, STEP, Path(cls.folder.name) / "tried"):
                 continue
             cls.made[compiler] = {}
-            for source in (RING, STEP, SIGNAL):
+            for source in (RING, *LOADED, SIGNAL):
                 output = Path(cls.folder.name) / f"{number}.{Path(source).stem}.ptx"
                 cls.makes(compiler, source, output, check=True)
                 cls.made[compiler][source] = output.read_text()
@@ -77,13 +79,15 @@ class Ptx(unittest.TestCase):
         yield from ((name, text) for name, text in self.every() if "ring_kernels" in name)
 
     def test_the_committed_is_that_of_its_source(self):
-        committed = (self.root / COMMITTED[0]).read_text()
-        wanted = re.search(r"with (clang \d+)", committed).group(1)
-        same = [texts[STEP] for texts in self.made.values() if f"with {wanted} " in texts[STEP]]
-        if not same:
-            self.skipTest(f"the PTX was made with {wanted}, which is not here or does not know NVIDIA's GPUs")
-        self.assertEqual(committed, same[0], "make it again: cmake -D COMPILER=clang++ -D SOURCE=core/src/signal/step_kernels.cu "
-                         "-D OUTPUT=core/src/signal/step_kernels.ptx -P packaging/make_ptx.cmake")
+        for source in LOADED:
+            output = re.sub(r"\.cu$", ".ptx", source)
+            committed = (self.root / output).read_text()
+            wanted = re.search(r"with (clang \d+)", committed).group(1)
+            same = [texts[source] for texts in self.made.values() if f"with {wanted} " in texts[source]]
+            if not same:
+                self.skipTest(f"the PTX was made with {wanted}, which is not here or does not know NVIDIA's GPUs")
+            self.assertEqual(committed, same[0], f"make it again: cmake -D COMPILER=clang++ -D SOURCE={source} -D OUTPUT={output} "
+                             "-P packaging/make_ptx.cmake")
 
     def test_is_for_every_gpu_and_driver_that_is_supported(self):
         for name, text in self.every():

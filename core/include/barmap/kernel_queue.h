@@ -34,7 +34,8 @@ typedef struct barmap_kernel_queue_handle {
 BARMAP_API int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_queue** out);
 
 /// The kernel's argument, valid until the queue is restarted, destroyed or released for a
-/// checkpoint. After a checkpoint this call makes a new channel. Any thread.
+/// checkpoint. After a checkpoint this call makes a new channel, at other addresses: capture graphs
+/// again. Before barmap_checkpoint_prepare(), kernels that have it must have ended. Any thread.
 /// @param handle set
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_BROKEN if the channel has stopped;
 ///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD; as barmap_kernel_queue_create()
@@ -45,8 +46,8 @@ BARMAP_API int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_q
 BARMAP_API int barmap_kernel_queue_get(barmap_kernel_queue* queue,
                                        barmap_kernel_queue_handle* handle);
 
-/// The same for a thread that acts as a kernel, with addresses of the CPU: on a machine with a real
-/// GPU slower than barmap_batch_queue_submit(), and of use in tests only.
+/// The same for a thread that acts as a kernel in a test, with addresses of the CPU. Not for a real
+/// GPU, for which the thread's stores would not be in order.
 ///
 ///     barmap_kernel_queue_get_for_thread(queue, &handle);
 BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
@@ -64,9 +65,8 @@ BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
 /// @param at_most_ns how long the kernel may wait, in all, for other streams and for the copies
 /// @param stream     a CUstream or cudaStream_t of the GPU's primary context; NULL: the default
 ///                   stream
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CUDA if CUDA refuses the launch;
-///         BARMAP_ERROR_BACKEND_BROKEN if the channel has stopped; BARMAP_ERROR_FORKED_CHILD. What
-///         the kernel meets later, barmap_kernel_queue_check() says
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CUDA if CUDA refuses the launch; as
+///         barmap_kernel_queue_get(). What the kernel meets later, barmap_kernel_queue_check() says
 ///
 ///     barmap_kernel_queue_enqueue(queue, pieces, count, 4096, 1000000000, stream);
 BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t pieces,
@@ -84,8 +84,8 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
 ///             fail(barmap_error_message());
 BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 
-/// Makes a new channel, in about 15 ms. Lists that no doorbell was rung for never run. Get the
-/// handle again: kernels with the old one must have ended, since their access would lose the CUDA
+/// Waits for the GPU and makes a new channel, in about 15 ms. Lists that no doorbell was rung for
+/// never run. Get the handle again: an access of a later kernel with the old one would lose the CUDA
 /// context. Exclusive.
 /// @return as barmap_kernel_queue_create()
 ///
@@ -93,8 +93,9 @@ BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 ///     barmap_kernel_queue_restart(queue);
 BARMAP_API int barmap_kernel_queue_restart(barmap_kernel_queue* queue);
 
-/// Stops the channel and frees the queue. Kernels that use it must have ended, as for
-/// barmap_kernel_queue_restart(), and their submissions must be done. NULL: does nothing. Exclusive.
+/// Waits for the GPU, stops the channel, and frees the queue. No kernel may use it later, nor a
+/// graph that has captured it; submissions that are not done may never be. NULL: does nothing.
+/// Exclusive.
 ///
 ///     barmap_kernel_queue_destroy(queue);
 BARMAP_API void barmap_kernel_queue_destroy(barmap_kernel_queue* queue);

@@ -6,8 +6,11 @@
 #include "transfer/engine/channel/queue_kernels.ptx.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/gpu/list_in_memory.cuh>
 #include <barmap/kernel_queue.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -16,7 +19,6 @@
 #include <utility>
 
 namespace barmap {
-namespace {
 
 /// A queue that kernels feed.
 /// Thread rule: threads may call every member concurrently.
@@ -101,7 +103,8 @@ private:
             return "an enqueued list waited too long for the queue: give it more time, or another "
                    "queue; if a kernel has ended without giving the queue back, restart it";
         default:
-            return "an enqueued list was not copied in its time: give it more";
+            return "an enqueued list was not copied in its time: give it more; its pieces may still "
+                   "be copied, so free nothing of it before a restart";
         }
     }
 
@@ -113,7 +116,6 @@ private:
     checkpoint::membership survives_{*this};
 };
 
-} // namespace
 } // namespace barmap
 
 struct barmap_kernel_queue {
@@ -134,7 +136,11 @@ kernel_queue_state& state_of(barmap_kernel_queue* queue, char const* operation) 
 int get(barmap_kernel_queue* queue, barmap_kernel_queue_handle* handle, bool for_thread) {
     static constexpr char operation[] = "get a queue for kernels";
     return attempt([&] {
-        static_assert(sizeof(barmap_kernel_queue_handle) == sizeof(gpu::kernel_queue));
+        static_assert(sizeof(barmap_kernel_queue_handle) == sizeof(gpu::kernel_queue) &&
+                      sizeof(barmap_copy_piece) == sizeof(gpu::copy_piece) &&
+                      offsetof(barmap_copy_piece, to) == offsetof(gpu::copy_piece, to) &&
+                      offsetof(barmap_copy_piece, from) == offsetof(gpu::copy_piece, from) &&
+                      offsetof(barmap_copy_piece, bytes) == offsetof(gpu::copy_piece, bytes));
         barmap_kernel_queue_handle& to =
             expect(handle, operation, "pass a pointer for the handle, not NULL");
         kernel_queue_state& state = state_of(queue, operation);

@@ -2,34 +2,24 @@
 #include "transfer/engine/channel/kernel_channel.hpp"
 
 #include "contract/batch_fixture.hpp"
+#include "contract/kernel_side.hpp"
 #include "fake/faults.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// A queue that kernels feed, with a thread in the place of a warp.
 namespace barmap::contract {
 namespace {
 
-using barmap::gpu::copy_piece, barmap::gpu::copy_signal, barmap::gpu::kernel_queue;
-using barmap::gpu::status, barmap::gpu::warp_submitter, barmap::gpu::word;
-
-constexpr word patience = 20'000'000'000; // ns
-
-std::error_code code_of(auto action) {
-    try {
-        action();
-    } catch (error const& failure) {
-        return failure.code();
-    }
-    return {};
-}
 
 struct kernel_channel_test : testing::Test {
     engine_machine machine{"channel"};
@@ -37,22 +27,22 @@ struct kernel_channel_test : testing::Test {
     device_block block{mib};
     pinned_block host{mib};
     std::optional<engine::kernel_channel> channel{std::in_place, identify(0)};
-    kernel_queue queue = channel->queue_for_thread();
+    kernel_side::queue queue = channel->queue_for_thread();
     std::mt19937_64 random{12345};
 
     void TearDown() override { machine.gpu().release(); }
 
-    [[nodiscard]] static copy_piece piece(std::uint64_t to, std::uint64_t from,
+    [[nodiscard]] static kernel_side::piece piece(std::uint64_t to, std::uint64_t from,
                                           std::uint64_t bytes) {
         return {to, from, bytes};
     }
-    [[nodiscard]] copy_piece one() const { return piece(host.address(), block.address(), 4); }
+    [[nodiscard]] kernel_side::piece one() const { return piece(host.address(), block.address(), 4); }
 
     /// Submits one piece of 4 bytes. @return its ticket
-    word submit_one(warp_submitter& copies) {
-        word ticket = 0;
-        EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {0, 0}, patience),
-                  status::ok);
+    kernel_side::word submit_one(kernel_side::warp_submitter& copies) {
+        kernel_side::word ticket = 0;
+        EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {0, 0}, kernel_side::patience),
+                  kernel_side::status::ok);
         return ticket;
     }
 };
@@ -60,14 +50,14 @@ struct kernel_channel_test : testing::Test {
 TEST_F(kernel_channel_test, copies_random_lists_byte_for_byte) {
     std::vector<std::byte> const sent = pattern(mib, 7);
     expect_success(cuda::api().memcpy_htod(block.address(), sent.data(), mib));
-    warp_submitter copies(queue);
+    kernel_side::warp_submitter copies(queue);
     for (unsigned round = 0; round < 60; ++round) {
         std::vector<std::byte> expected(mib, std::byte{0x5a});
         std::ranges::fill(host.bytes(), std::byte{0x5a});
-        unsigned const sizes[] = {1, 2, 32, 33, 544, 545, 1000, kernel_queue::most_pieces};
+        unsigned const sizes[] = {1, 2, 32, 33, 544, 545, 1000, kernel_side::queue::most_pieces};
         unsigned const count = sizes[random() % std::size(sizes)];
         std::size_t const room = mib / count;
-        std::vector<copy_piece> list;
+        std::vector<kernel_side::piece> list;
         for (unsigned i = 0; i < count; ++i) {
             std::size_t const bytes = random() % (room + 1);
             std::size_t const to = i * room + random() % (room - bytes + 1);
@@ -75,49 +65,113 @@ TEST_F(kernel_channel_test, copies_random_lists_byte_for_byte) {
             list.push_back(piece(host.address() + to, block.address() + from, bytes));
             std::memcpy(expected.data() + to, sent.data() + from, bytes);
         }
-        word ticket = 0;
+        kernel_side::word ticket = 0;
         ASSERT_EQ(copies.submit(count, [&](unsigned i) { return list[i]; }, ticket, {0, 0},
-                                patience),
-                  status::ok);
-        ASSERT_EQ(copies.wait(ticket, patience), status::ok);
+                                kernel_side::patience),
+                  kernel_side::status::ok);
+        ASSERT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
         ASSERT_TRUE(same_bytes(host.bytes(), expected)) << count << " pieces";
     }
 }
 
 // So many that the rings of commands, entries and tickets begin anew several times.
 TEST_F(kernel_channel_test, waits_for_room_and_uses_it_again) {
-    warp_submitter copies(queue);
-    word last = 0;
+    kernel_side::warp_submitter copies(queue);
+    kernel_side::word last = 0;
     for (unsigned round = 0; round < 40; ++round)
-        ASSERT_EQ(copies.submit(kernel_queue::most_pieces, [&](unsigned) { return one(); }, last,
-                                {0, 0}, patience),
-                  status::ok);
-    for (unsigned round = 0; round < 2 * kernel_queue::gpfifo_entries; ++round)
+        ASSERT_EQ(copies.submit(kernel_side::queue::most_pieces, [&](unsigned) { return one(); }, last,
+                                {0, 0}, kernel_side::patience),
+                  kernel_side::status::ok);
+    for (unsigned round = 0; round < 2 * kernel_side::queue::gpfifo_entries; ++round)
         last = submit_one(copies);
-    EXPECT_EQ(copies.wait(last, patience), status::ok);
+    EXPECT_EQ(copies.wait(last, kernel_side::patience), kernel_side::status::ok);
     EXPECT_EQ(channel->done(), static_cast<std::uint32_t>(last));
+}
+
+// Lists of one length come to stand right at the ring's end, where the next begins anew.
+TEST_F(kernel_channel_test, lists_of_any_length_stay_inside_the_ring) {
+    std::uint64_t const end = queue.commands_address + queue.slots * 32;
+    for (unsigned count : {1u, 63u, 1023u, 1024u, 4095u, 4096u}) {
+        kernel_side::warp_submitter copies(queue);
+        kernel_side::word last = 0;
+        for (unsigned used = 0; used < 2 * queue.slots; used += count + 1) {
+            ASSERT_EQ(copies.submit(count, [&](unsigned) { return one(); }, last, {0, 0},
+                                    kernel_side::patience),
+                      kernel_side::status::ok);
+            unsigned const put = __atomic_load_n(queue.put, __ATOMIC_RELAXED);
+            std::uint64_t const entry = queue.entries[(put + kernel_side::queue::gpfifo_entries - 1) %
+                                                      kernel_side::queue::gpfifo_entries];
+            // Its lower 40 bits, and how many words of 4 bytes.
+            ASSERT_LE((entry & 0xff'ffff'fffc) + (entry >> 42) * 4, end & 0xff'ffff'ffff)
+                << count << " pieces, after " << used << " slots";
+        }
+        ASSERT_EQ(copies.wait(last, kernel_side::patience), kernel_side::status::ok) << count;
+        auto const why = channel->failure();
+        ASSERT_FALSE(why) << *why;
+    }
+}
+
+TEST_F(kernel_channel_test, counts_beyond_2_to_the_32) {
+    constexpr std::uint32_t ticket = 0xfffffffe, used = 0xfffff000;
+    // As many entries before, of a ring of 1,024.
+    kernel_side::word const entries = (queue.state->position >> 32) + 0xfffffc00;
+    queue.state->ticket = ticket;
+    queue.state->position = entries << 32 | used;
+    queue.used_by[ticket % kernel_side::queue::most_tickets] = queue.state->position;
+    __atomic_store_n(queue.semaphore, ticket, __ATOMIC_RELEASE);
+    kernel_side::warp_submitter copies(queue);
+    for (unsigned i = 1; i <= 600; ++i) {
+        kernel_side::word const given = submit_one(copies);
+        EXPECT_EQ(given, std::uint64_t{ticket} + i);
+        EXPECT_FALSE(copies.done(given + 1)) << "it was not given";
+        if (i % 7 == 0) {
+            ASSERT_EQ(copies.wait(given, kernel_side::patience), kernel_side::status::ok) << i;
+            EXPECT_TRUE(copies.done(ticket)) << "an older one";
+            EXPECT_TRUE(copies.done(1)) << "a much older one";
+        }
+    }
+}
+
+// Only a copy that is not pipelined waits for the submission before.
+TEST_F(kernel_channel_test, a_submission_waits_for_the_one_before_whatever_its_first_piece_is) {
+    namespace words = barmap::gpu::commands;
+    kernel_side::warp_submitter copies(queue);
+    for (kernel_side::word bytes :
+         {kernel_side::word{0}, kernel_side::word{4}, kernel_side::queue::most_bytes + 1}) {
+        kernel_side::word ticket = 0;
+        unsigned const put = __atomic_load_n(queue.put, __ATOMIC_RELAXED);
+        (void)copies.submit(
+            3, [&](unsigned i) { return piece(host.address(), block.address(), i == 0 ? bytes : 4); },
+            ticket, {0, 0}, kernel_side::patience);
+        std::uint64_t const entry = queue.entries[put];
+        std::uint64_t const at = (entry & 0xff'ffff'fffc) - (queue.commands_address & 0xff'ffff'ffff);
+        unsigned const* const list = queue.commands + at / 4 + 4;
+        EXPECT_EQ(list[7] >> 16 & 3, words::launch_non_pipelined) << bytes;
+        EXPECT_EQ(list[8 + 7] >> 16 & 3, words::launch_pipelined);
+        ASSERT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
+    }
 }
 
 TEST_F(kernel_channel_test, without_room_nothing_is_submitted) {
     machine.gpu().hold(own_engine);
-    warp_submitter copies(queue);
-    word last = 0, ticket = 0;
+    kernel_side::warp_submitter copies(queue);
+    kernel_side::word last = 0, ticket = 0;
     unsigned taken = 0;
     for (;; ++taken) {
-        status const result = copies.submit(1, [&](unsigned) { return one(); }, ticket);
-        if (result != status::ok) {
-            EXPECT_EQ(result, status::full);
+        kernel_side::status const result = copies.submit(1, [&](unsigned) { return one(); }, ticket);
+        if (result != kernel_side::status::ok) {
+            EXPECT_EQ(result, kernel_side::status::full);
             break;
         }
         last = ticket;
     }
-    EXPECT_EQ(taken, kernel_queue::most_tickets - 1);
+    EXPECT_EQ(taken, kernel_side::queue::most_tickets - 1);
     EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {0, 0}, 1000),
-              status::timed_out);
-    EXPECT_EQ(copies.wait(last, 0), status::empty);
-    EXPECT_EQ(copies.wait(last, 1000), status::timed_out);
+              kernel_side::status::timed_out);
+    EXPECT_EQ(copies.wait(last, 0), kernel_side::status::empty);
+    EXPECT_EQ(copies.wait(last, 1000), kernel_side::status::timed_out);
     machine.gpu().release();
-    EXPECT_EQ(copies.wait(last, patience), status::ok);
+    EXPECT_EQ(copies.wait(last, kernel_side::patience), kernel_side::status::ok);
     EXPECT_EQ(submit_one(copies), last + 1);
 }
 
@@ -126,82 +180,82 @@ TEST_F(kernel_channel_test, a_signal_comes_after_the_bytes) {
     auto* const flag = reinterpret_cast<unsigned*>(word_of_host.bytes().data());
     std::vector<std::byte> const sent = pattern(mib, 9);
     expect_success(cuda::api().memcpy_htod(block.address(), sent.data(), mib));
-    warp_submitter copies(queue);
+    kernel_side::warp_submitter copies(queue);
     for (unsigned count : {1u, 5u, 700u, 0u}) {
         *flag = 0;
         std::ranges::fill(host.bytes(), std::byte{0});
-        word ticket = 0;
+        kernel_side::word ticket = 0;
         ASSERT_EQ(copies.submit(
                       count,
                       [&](unsigned i) {
                           return piece(host.address() + i * 1024, block.address() + i * 1024, 1024);
                       },
-                      ticket, {word_of_host.address(), 4711 + count}, patience),
-                  status::ok);
+                      ticket, {word_of_host.address(), 4711 + count}, kernel_side::patience),
+                  kernel_side::status::ok);
         while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != 4711 + count)
             std::this_thread::yield();
         EXPECT_TRUE(same_bytes(host.bytes().first(count * 1024),
                                std::span(sent).first(count * 1024)));
-        EXPECT_EQ(copies.wait(ticket, patience), status::ok);
+        EXPECT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
     }
 }
 
 TEST_F(kernel_channel_test, the_next_warp_goes_on_where_one_has_ended) {
-    word last = 0;
+    kernel_side::word last = 0;
     for (unsigned round = 0; round < 300; ++round) {
-        warp_submitter copies(queue);
-        word const ticket = submit_one(copies);
+        kernel_side::warp_submitter copies(queue);
+        kernel_side::word const ticket = submit_one(copies);
         EXPECT_TRUE(round == 0 || ticket == last + 1);
         last = ticket;
     }
-    warp_submitter copies(queue);
-    EXPECT_EQ(copies.wait(last, patience), status::ok);
+    kernel_side::warp_submitter copies(queue);
+    EXPECT_EQ(copies.wait(last, kernel_side::patience), kernel_side::status::ok);
 }
 
 TEST_F(kernel_channel_test, a_second_warp_is_refused_while_one_has_the_queue) {
-    std::optional<warp_submitter> first(std::in_place, queue);
+    std::optional<kernel_side::warp_submitter> first(std::in_place, queue);
     {
-        warp_submitter second(queue);
-        word ticket = 0;
-        EXPECT_EQ(second.submit(1, [&](unsigned) { return one(); }, ticket), status::busy);
-        EXPECT_EQ(second.wait(1, 0), status::busy);
+        kernel_side::warp_submitter second(queue);
+        kernel_side::word ticket = 0;
+        EXPECT_EQ(second.submit(1, [&](unsigned) { return one(); }, ticket), kernel_side::status::busy);
+        EXPECT_EQ(second.wait(1, 0), kernel_side::status::busy);
     }
-    word const ticket = submit_one(*first);
+    kernel_side::word const ticket = submit_one(*first);
     first.reset();
-    warp_submitter third(queue);
+    kernel_side::warp_submitter third(queue);
     EXPECT_EQ(submit_one(third), ticket + 1);
 }
 
 TEST_F(kernel_channel_test, refuses_what_is_not_allowed) {
-    warp_submitter copies(queue);
-    word ticket = 0;
-    EXPECT_EQ(copies.submit(kernel_queue::most_pieces + 1, [&](unsigned) { return one(); }, ticket),
-              status::invalid);
+    kernel_side::warp_submitter copies(queue);
+    kernel_side::word ticket = 0;
+    EXPECT_EQ(copies.submit(kernel_side::queue::most_pieces + 1, [&](unsigned) { return one(); }, ticket),
+              kernel_side::status::invalid);
     EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {host.address() + 2, 1}),
-              status::invalid);
-    kernel_queue other = queue;
+              kernel_side::status::invalid);
+    kernel_side::queue other = queue;
     ++other.layout;
-    warp_submitter of_other(other);
-    EXPECT_EQ(of_other.submit(1, [&](unsigned) { return one(); }, ticket), status::invalid);
+    kernel_side::warp_submitter of_other(other);
+    EXPECT_EQ(of_other.submit(1, [&](unsigned) { return one(); }, ticket), kernel_side::status::invalid);
     EXPECT_EQ(ticket, 0u);
-    EXPECT_EQ(of_other.wait(1, 0), status::invalid);
+    EXPECT_EQ(of_other.wait(1, 0), kernel_side::status::invalid);
 }
 
 TEST_F(kernel_channel_test, a_piece_that_is_too_long_is_left_out) {
     std::vector<std::byte> const sent = pattern(4096, 3);
     expect_success(cuda::api().memcpy_htod(block.address(), sent.data(), sent.size()));
     std::ranges::fill(host.bytes(), std::byte{0});
-    warp_submitter copies(queue);
-    word ticket = 0;
+    kernel_side::warp_submitter copies(queue);
+    kernel_side::word ticket = 0;
     EXPECT_EQ(copies.submit(
                   3,
                   [&](unsigned i) {
                       return piece(host.address() + i * 1024, block.address() + i * 1024,
-                                   i == 1 ? kernel_queue::most_bytes + 1 : 1024);
+                                   i == 1 ? kernel_side::queue::most_bytes + 1 : 1024);
                   },
-                  ticket, {0, 0}, patience),
-              status::invalid_piece);
-    EXPECT_EQ(copies.wait(ticket, patience), status::ok);
+                  ticket, {0, 0}, kernel_side::patience),
+              kernel_side::status::invalid_piece);
+    EXPECT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
     EXPECT_TRUE(same_bytes(host.bytes().first(1024), std::span(sent).first(1024)));
     EXPECT_TRUE(std::ranges::all_of(host.bytes().subspan(1024, 1024),
                                     [](std::byte each) { return each == std::byte{0}; }));
@@ -210,24 +264,24 @@ TEST_F(kernel_channel_test, a_piece_that_is_too_long_is_left_out) {
 
 TEST_F(kernel_channel_test, a_stopped_channel_is_told_to_both_sides) {
     EXPECT_FALSE(channel->failure());
-    warp_submitter copies(queue);
-    word ticket = 0;
+    kernel_side::warp_submitter copies(queue);
+    kernel_side::word ticket = 0;
     ASSERT_EQ(copies.submit(1, [&](unsigned) { return piece(host.address(), 0x1000, 4); }, ticket),
-              status::ok); // nothing is mapped there
+              kernel_side::status::ok); // nothing is mapped there
     std::optional<std::string> why;
     while (!(why = channel->failure()))
         std::this_thread::yield();
     EXPECT_NE(why->find("error 31"), std::string::npos) << *why;
-    EXPECT_EQ(copies.wait(ticket, patience), status::failed);
+    EXPECT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::failed);
     EXPECT_EQ(machine->kernel().violations().size(), 0u);
     channel.reset();
     channel.emplace(identify(0)); // one made anew works
-    warp_submitter again(channel->queue_for_thread());
-    EXPECT_EQ(again.wait(submit_one(again), patience), status::ok);
+    kernel_side::warp_submitter again(channel->queue_for_thread());
+    EXPECT_EQ(again.wait(submit_one(again), kernel_side::patience), kernel_side::status::ok);
 }
 
 TEST_F(kernel_channel_test, what_kernels_get_names_the_same_places_by_addresses_of_the_gpu) {
-    kernel_queue const& theirs = channel->queue();
+    kernel_side::queue const& theirs = channel->queue();
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(theirs.commands), theirs.commands_address);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(theirs.semaphore), theirs.semaphore_address);
     EXPECT_EQ(theirs.commands_address, queue.commands_address);
@@ -243,20 +297,20 @@ TEST_P(kernel_channel_ways, are_there_from_hopper_on) {
     device const gpu = device::open(0);
     bool const is_new = GetParam().how.chip == "GH100" || GetParam().how.chip == "GB100";
     if (!is_new) {
-        EXPECT_EQ(code_of([] { engine::kernel_channel const made(identify(0)); }),
+        EXPECT_EQ(kernel_side::code_of([] { engine::kernel_channel const made(identify(0)); }),
                   errc::backend_absent);
         return;
     }
     device_block const block(4096);
     pinned_block const host(4096);
     engine::kernel_channel const made(identify(0));
-    warp_submitter copies(made.queue_for_thread());
-    word ticket = 0;
+    kernel_side::warp_submitter copies(made.queue_for_thread());
+    kernel_side::word ticket = 0;
     ASSERT_EQ(copies.submit(
-                  1, [&](unsigned) { return copy_piece{host.address(), block.address(), 4096}; },
+                  1, [&](unsigned) { return kernel_side::piece{host.address(), block.address(), 4096}; },
                   ticket),
-              status::ok);
-    EXPECT_EQ(copies.wait(ticket, patience), status::ok);
+              kernel_side::status::ok);
+    EXPECT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
 }
 
 std::vector<engine_way> channel_ways() {
@@ -276,29 +330,31 @@ std::vector<engine_way> channel_ways() {
 }
 INSTANTIATE_TEST_SUITE_P(all, kernel_channel_ways, testing::ValuesIn(channel_ways()), name_of_way);
 
-// Each call of the driver fails in turn: the constructor then throws, and leaves nothing behind.
+// Each call fails in turn, of the system, of RM and of CUDA: the constructor then throws, or does
+// without, and leaves nothing behind.
 TEST(kernel_channel_faults, are_errors_and_leave_nothing) {
     engine_machine machine("channel");
     device const gpu = device::open(0);
     { engine::kernel_channel const first(identify(0)); }
     std::size_t const before = machine.driver().objects();
-    std::set<std::string> fired;
-    for (unsigned which = 1;; ++which) {
-        fake::the_faults().arm(fake::fault_source::status, which, 0x1f);
-        std::error_code const code =
-            code_of([] { engine::kernel_channel const made(identify(0)); });
-        std::string const call = fake::the_faults().fired();
-        fake::the_faults().disarm();
-        EXPECT_EQ(machine.driver().objects(), before) << call;
-        if (call.empty())
-            break;
-        if (!code) // the driver answers what barmap only asks for, such as the time slice
-            continue;
-        fired.insert(call);
-    }
-    EXPECT_TRUE(fired.contains("UVM register"));
-    EXPECT_TRUE(fired.contains("UVM create range"));
-    EXPECT_TRUE(fired.contains("UVM map"));
+    std::set<std::string> refused;
+    for (auto const& [source, number] : {std::pair(fake::fault_source::status, 0x1f),
+                                         std::pair(fake::fault_source::system, ENOMEM),
+                                         std::pair(fake::fault_source::cuda, 2)})
+        for (unsigned which = 1;; ++which) {
+            fake::the_faults().arm(source, which, number);
+            bool const has_thrown = static_cast<bool>(kernel_side::code_of(
+                [] { engine::kernel_channel const made(identify(0)); }));
+            std::string const call = fake::the_faults().fired();
+            fake::the_faults().disarm();
+            EXPECT_EQ(machine.driver().objects(), before) << which << " " << call;
+            if (call.empty())
+                break;
+            if (has_thrown)
+                refused.insert(call);
+        }
+    for (char const* call : {"UVM register", "UVM create range", "UVM map", "ioctl"})
+        EXPECT_TRUE(refused.contains(call)) << call;
 }
 
 } // namespace

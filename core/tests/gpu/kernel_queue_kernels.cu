@@ -20,7 +20,7 @@ extern "C" BARMAP_KERNEL void barmap_test_lists(gpu::kernel_queue queue,
         gpu::copy_piece const* const of_list = pieces + static_cast<word>(list) * count;
         is_right = copies.submit(count, [=](unsigned i) { return of_list[i]; }, ticket,
                                  gpu::copy_signal{0, 0}, patience) == status::ok &&
-                   copies.wait(ticket + 1 - depth, patience) == status::ok;
+                   copies.wait(ticket < depth ? 0 : ticket + 1 - depth, patience) == status::ok;
     }
     is_right = copies.wait(ticket, patience) == status::ok && is_right;
     if (!is_right && gpu::detail::lane() == 0)

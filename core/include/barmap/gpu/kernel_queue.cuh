@@ -173,7 +173,7 @@ public:
     /// @param piece_of called once by one of the lanes as piece_of(i) for each i < count
     /// @param ticket set if the result is ok or invalid_piece
     /// @param nanoseconds how long to wait for room
-    /// @return ok; full or timed_out without room; failed if the channel has stopped; invalid for
+    /// @return ok; full or timed_out without room, or failed if the channel has stopped; invalid for
     ///         too many pieces, a signal that is not aligned, or a handle of another version; busy
     ///         if another warp has the queue: nothing is copied then. invalid_piece if some are
     ///         longer than kernel_queue::most_bytes: the others are copied
@@ -221,12 +221,15 @@ public:
         return detail::any_lane(is_wrong) ? status::invalid_piece : status::ok;
     }
 
-    /// Whether a submission to the queue is done: then the warp sees its bytes.
+    /// Whether a submission to the queue is done: then the warp sees its bytes. False for tickets
+    /// that were not given, and if opened() is not ok.
     BARMAP_DEVICE bool done(word ticket) {
+        if (opened_ != status::ok)
+            return false;
         done_ = static_cast<unsigned>(
             detail::of_first_lane(detail::load_acquire_32(queue_.semaphore)));
         detail::join_lanes(); // what one of them sees, all see
-        return static_cast<int>(done_ - commands::low(ticket)) >= 0;
+        return ticket <= ticket_ - (commands::low(ticket_) - done_);
     }
 
     /// Polls until a submission is done.
@@ -261,6 +264,7 @@ private:
         if (detail::any_lane(!is_free))
             return status::busy;
         fence(); // what the holder before has stored
+        detail::join_lanes(); // the first lane has seen that it is free: all see it
         return status::ok;
     }
     /// Else the compiler loads them from constant memory again, behind each fence.
@@ -279,12 +283,27 @@ private:
     }
 
     /// @return whether the piece is short enough; if not, it is left out
-    BARMAP_DEVICE static bool put_piece(unsigned* list, unsigned i, unsigned pieces,
-                                        copy_piece const& piece) {
+    BARMAP_DEVICE bool put_piece(unsigned* list, unsigned i, unsigned pieces,
+                                 copy_piece piece) const {
         using namespace commands;
         bool const is_right = piece.bytes <= kernel_queue::most_bytes;
+        if (!is_right)
+            piece = copy_piece{0, 0, 0};
+        // Only a copy makes the others wait for the submission before: in the place of nothing, one
+        // of a word that nobody reads, at the list's begin.
+        if (i == 0 && pieces > 1 && piece.bytes == 0) {
+            word const unread =
+                queue_.commands_address + static_cast<word>(list - queue_.commands) * 4;
+            piece = copy_piece{unread + 4, unread, 4};
+        }
+        put_copy(list, i, pieces, piece);
+        return is_right;
+    }
+    BARMAP_DEVICE static void put_copy(unsigned* list, unsigned i, unsigned pieces,
+                                       copy_piece const& piece) {
+        using namespace commands;
         unsigned launch = launch_linear;
-        if (piece.bytes != 0 && is_right)
+        if (piece.bytes != 0)
             launch |= i == 0 ? launch_non_pipelined : launch_pipelined;
         if (i + 1 == pieces)
             launch |= launch_flush | launch_semaphore;
@@ -294,7 +313,6 @@ private:
                            methods(copy_subchannel, method_offset_in, 4), high(piece.from));
         detail::store_four(to + 4, low(piece.from), high(piece.to), low(piece.to),
                            immediate_method(copy_subchannel, method_launch_dma, launch));
-        return is_right;
     }
     BARMAP_DEVICE static void put_semaphore(unsigned* to, word address, unsigned value) {
         using namespace commands;
@@ -352,7 +370,8 @@ private:
     /// Waits for room, and skips the ring's end if the slots do not fit there.
     BARMAP_DEVICE status wait_for_room(unsigned slots, word nanoseconds) {
         unsigned const end = static_cast<unsigned>(queue_.slots);
-        unsigned const skipped = at_ + slots > end ? end - at_ : 0;
+        bool const begins_anew = at_ + slots > end;
+        unsigned const skipped = begins_anew ? end - at_ : 0; // also 0 right at the end
         for (detail::time_limit limit(nanoseconds);;) {
             if (has_room(slots + skipped))
                 break;
@@ -369,10 +388,9 @@ private:
         free_slots_ -= slots + skipped;
         free_entries_ -= most_segments;
         --free_tickets_;
-        if (skipped != 0) {
-            used_ += skipped;
+        used_ += skipped;
+        if (begins_anew)
             at_ = 0;
-        }
         return status::ok;
     }
     BARMAP_DEVICE bool has_room(unsigned slots) const {
@@ -399,49 +417,6 @@ private:
     unsigned done_ = 0; ///< the lower half of the last ticket known to be done
     unsigned free_slots_ = 0, free_entries_ = 0, free_tickets_ = 0; ///< at least
 };
-
-/// A list of pieces that lies in memory, and what happens around its copies.
-struct kernel_queue_task {
-    kernel_queue queue;
-    copy_piece const* pieces;
-    word const* count; ///< how many pieces; may be written just before, by any GPU code
-    word most;         ///< room in the list; no list is longer
-    word nanoseconds;  ///< how long to wait, in all, for the queue, room, and the copies
-};
-
-/// What the kernel does that barmap_kernel_queue_enqueue() launches, as one warp: it submits the
-/// list, however long, and waits until it is copied. Waits while another warp has the queue. What is
-/// not ok it leaves in the queue's state, for barmap_kernel_queue_check().
-BARMAP_DEVICE status submit_and_wait(kernel_queue_task const& task) {
-    word const begin = nanoseconds_now();
-    for (;;) {
-        word const passed = detail::of_first_lane(nanoseconds_now() - begin);
-        word const left = passed < task.nanoseconds ? task.nanoseconds - passed : 0;
-        warp_submitter copies(task.queue);
-        if (copies.opened() == status::busy && left != 0)
-            continue;
-        status result = copies.opened();
-        word const count = detail::of_first_lane(load_acquire(task.count));
-        if (result == status::ok && count > task.most)
-            result = status::invalid;
-        word ticket = 0;
-        for (word at = 0; at < count && result == status::ok; at += kernel_queue::most_pieces) {
-            copy_piece const* const from = task.pieces + at;
-            unsigned const some = static_cast<unsigned>(
-                count - at < kernel_queue::most_pieces ? count - at : kernel_queue::most_pieces);
-            result = copies.submit(some, [=](unsigned i) { return from[i]; }, ticket,
-                                   copy_signal{0, 0}, left);
-        }
-        if (ticket != 0) {
-            status const waited = copies.wait(ticket, left);
-            if (waited != status::ok)
-                result = waited;
-        }
-        if (result != status::ok && detail::lane() == 0)
-            store_release(&task.queue.state->refused, static_cast<word>(result));
-        return result;
-    }
-}
 
 } // namespace gpu
 } // namespace barmap

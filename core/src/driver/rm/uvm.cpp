@@ -173,15 +173,17 @@ uvm_mapping::uvm_mapping(client const& owner, uvm_registration const& by, CUuuid
     client::expect_ok(answer(file_.get(), uvm_abi::create_external_range, range,
                              range.parameters.status),
                       mapping_it);
-    std::uint32_t const status =
-        series.long_map_external()
-            ? map_object<uvm_abi::map_external_allocation_parameters>(
-                  file_.get(), owner, gpu, object, address_, bytes)
-            : map_object<uvm_abi::map_external_allocation_parameters_535>(
-                  file_.get(), owner, gpu, object, address_, bytes);
-    if (status != abi::ok)
+    try {
+        client::expect_ok(series.long_map_external()
+                              ? map_object<uvm_abi::map_external_allocation_parameters>(
+                                    file_.get(), owner, gpu, object, address_, bytes)
+                              : map_object<uvm_abi::map_external_allocation_parameters_535>(
+                                    file_.get(), owner, gpu, object, address_, bytes),
+                          mapping_it);
+    } catch (...) {
         free_range(file_.get(), long_free_, address_, bytes);
-    client::expect_ok(status, mapping_it);
+        throw;
+    }
 }
 
 uvm_mapping::~uvm_mapping() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/kernel_channel.hpp"
 
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "nvidia/channel.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
@@ -10,7 +12,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
+#include <exception>
 #include <thread>
 
 namespace barmap::engine {
@@ -74,8 +76,24 @@ kernel_channel::kernel_channel(cuda::gpu const& which) : session_(checked(which)
 }
 
 kernel_channel::~kernel_channel() {
-    if (channel_)
-        (void)channel_->stop(); // before the doorbell goes
+    if (!channel_)
+        return;
+    wait_for_kernels();
+    (void)channel_->stop(); // before the doorbell goes
+}
+
+// A kernel that rings the doorbell when it has gone loses the context.
+void kernel_channel::wait_for_kernels() const noexcept {
+    if (!cuda::drivers_are_up(owner_))
+        return;
+    try {
+        (void)failure(); // kernels need not wait for what never comes
+        cuda::relaxed_capture const relaxed;
+        cuda::context_scope const scope(session_.context.get());
+        (void)cuda::api().ctx_synchronize();
+    } catch (std::exception const&) {
+        // The context has gone, and its kernels.
+    }
 }
 
 void kernel_channel::expect_doorbell() const {
@@ -131,7 +149,7 @@ std::optional<std::string> kernel_channel::failure() const {
     auto const number = channel_->error_number();
     if (!number)
         return std::nullopt;
-    queue_for_thread().state->failed = 1;
+    std::atomic_ref(queue_for_thread().state->failed).store(1, std::memory_order_relaxed);
     copy::flush_wc_stores();
     return "the driver stopped the channel, error " + std::to_string(*number) +
            " (Xid; 31: an address that is not mapped)";

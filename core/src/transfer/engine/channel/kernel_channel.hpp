@@ -3,6 +3,7 @@
 
 #include "cuda/gpu.hpp"
 #include "driver/rm/uvm.hpp"
+#include "system/process.hpp"
 #include "transfer/engine/channel/cuda_channel.hpp"
 
 #include <barmap/gpu/kernel_queue.cuh>
@@ -22,7 +23,8 @@ public:
     explicit kernel_channel(cuda::gpu const& which);
     kernel_channel(kernel_channel const&) = delete;
     kernel_channel& operator=(kernel_channel const&) = delete;
-    /// No kernel may use the queue any more.
+    /// Waits for the GPU's kernels, since they might ring the doorbell. None may be enqueued later
+    /// that uses the queue.
     ~kernel_channel();
 
     /// For kernels.
@@ -43,9 +45,11 @@ public:
     [[nodiscard]] std::optional<barmap::gpu::status> take_refusal() const noexcept;
 
 private:
+    void wait_for_kernels() const noexcept;
     void expect_doorbell() const;
     void open();
 
+    os::process_id owner_ = os::this_process();
     cuda_session session_;
     std::optional<cuda_channel> channel_;
     std::optional<rm::uvm_mapping> doorbell_;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/// What the kernel of barmap_kernel_queue_enqueue() does: for those who do it in a kernel of their
+/// own. Compiles as <barmap/gpu/kernel_queue.cuh>.
+#pragma once
+
+#include <barmap/gpu/kernel_queue.cuh>
+
+namespace barmap {
+namespace gpu {
+
+/// A list of pieces that lies in memory, and what happens around its copies.
+struct kernel_queue_task {
+    kernel_queue queue;
+    copy_piece const* pieces;
+    word const* count; ///< how many pieces; may be written just before, by any GPU code
+    word most;         ///< room in the list; no list is longer
+    word nanoseconds;  ///< how long to wait, in all, for the queue, room, and the copies
+};
+
+/// What the kernel does that barmap_kernel_queue_enqueue() launches, as one warp: it submits the
+/// list, however long, and waits until it is copied. Waits while another warp has the queue. What is
+/// not ok it leaves in the queue's state, for barmap_kernel_queue_check().
+BARMAP_DEVICE status submit_and_wait(kernel_queue_task const& task) {
+    word const begin = nanoseconds_now();
+    // At least 1, which allows some polls.
+    auto const time_left = [&] {
+        word const passed = detail::of_first_lane(nanoseconds_now() - begin);
+        return passed < task.nanoseconds ? task.nanoseconds - passed : 1;
+    };
+    for (;;) {
+        warp_submitter copies(task.queue);
+        if (copies.opened() == status::busy && time_left() > 1)
+            continue;
+        status result = copies.opened();
+        word const count = detail::of_first_lane(load_acquire(task.count));
+        if (result == status::ok && count > task.most)
+            result = status::invalid;
+        word ticket = 0;
+        bool is_wrong = false;
+        for (word at = 0; at < count && result == status::ok; at += kernel_queue::most_pieces) {
+            copy_piece const* const from = task.pieces + at;
+            unsigned const some = static_cast<unsigned>(
+                count - at < kernel_queue::most_pieces ? count - at : kernel_queue::most_pieces);
+            result = copies.submit(some, [=](unsigned i) { return from[i]; }, ticket,
+                                   copy_signal{0, 0}, time_left());
+            if (result == status::invalid_piece) { // the others are copied, also those behind
+                is_wrong = true;
+                result = status::ok;
+            }
+        }
+        if (ticket != 0) {
+            status const waited = copies.wait(ticket, time_left());
+            if (waited != status::ok)
+                result = waited;
+        }
+        if (is_wrong && result == status::ok)
+            result = status::invalid_piece;
+        // Where nothing is known of the handle, nothing is written by it.
+        if (result != status::ok && copies.opened() != status::invalid && detail::lane() == 0)
+            store_release(&task.queue.state->refused, static_cast<word>(result));
+        return result;
+    }
+}
+
+} // namespace gpu
+} // namespace barmap
