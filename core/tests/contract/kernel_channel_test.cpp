@@ -91,10 +91,18 @@ TEST_F(kernel_channel_test, waits_for_room_and_uses_it_again) {
 // Lists of one length come to stand right at the ring's end, where the next begins anew.
 TEST_F(kernel_channel_test, lists_of_any_length_stay_inside_the_ring) {
     std::uint64_t const end = queue.commands_address + queue.slots * 32;
-    for (unsigned count : {1u, 63u, 1023u, 1024u, 4095u, 4096u}) {
+    for (unsigned length : {1u, 63u, 1023u, 1024u, 4095u, 4096u, 0u}) {
         kernel_side::warp_submitter copies(queue);
         kernel_side::word last = 0;
-        for (unsigned used = 0; used < 2 * queue.slots; used += count + 1) {
+        unsigned count = length;
+        std::uint64_t at = queue.commands_address; // where the last list has ended
+        for (unsigned used = 0; used < (length != 0 ? 2 : 40) * queue.slots; used += count + 1) {
+            if (length == 0) { // any, or one that is too long by one for what is left
+                std::uint64_t const left = (end - at) / 32;
+                count = left != 0 && left <= kernel_side::queue::most_pieces
+                            ? static_cast<unsigned>(left)
+                            : 1 + static_cast<unsigned>(random() % kernel_side::queue::most_pieces);
+            }
             ASSERT_EQ(copies.submit(count, [&](unsigned) { return one(); }, last, {0, 0},
                                     kernel_side::patience),
                       kernel_side::status::ok);
@@ -102,8 +110,8 @@ TEST_F(kernel_channel_test, lists_of_any_length_stay_inside_the_ring) {
             std::uint64_t const entry = queue.entries[(put + kernel_side::queue::gpfifo_entries - 1) %
                                                       kernel_side::queue::gpfifo_entries];
             // Its lower 40 bits, and how many words of 4 bytes.
-            ASSERT_LE((entry & 0xff'ffff'fffc) + (entry >> 42) * 4, end & 0xff'ffff'ffff)
-                << count << " pieces, after " << used << " slots";
+            at = (end >> 40 << 40) + (entry & 0xff'ffff'fffc) + (entry >> 42) * 4;
+            ASSERT_LE(at, end) << count << " pieces, after " << used << " slots";
         }
         ASSERT_EQ(copies.wait(last, kernel_side::patience), kernel_side::status::ok) << count;
         auto const why = channel->failure();
@@ -117,7 +125,7 @@ TEST_F(kernel_channel_test, counts_beyond_2_to_the_32) {
     kernel_side::word const entries = (queue.state->position >> 32) + 0xfffffc00;
     queue.state->ticket = ticket;
     queue.state->position = entries << 32 | used;
-    queue.used_by[ticket % kernel_side::queue::most_tickets] = queue.state->position;
+    queue.used_by[ticket % kernel_side::queue::most_tickets] = used;
     __atomic_store_n(queue.semaphore, ticket, __ATOMIC_RELEASE);
     kernel_side::warp_submitter copies(queue);
     for (unsigned i = 1; i <= 600; ++i) {

@@ -260,6 +260,25 @@ TEST_F(kernel_channel_test, lists_in_memory_are_copied_in_stream_order_and_in_gr
     cu().graph_destroy(graph);
 }
 
+TEST_F(kernel_channel_test, ends_after_the_kernels_that_use_it) {
+    pinned_block const host(mib);
+    device_block const block(mib);
+    constexpr std::size_t lists = 500, count = 256;
+    list_in_memory const list(lists * count);
+    std::vector<barmap::gpu::copy_piece> pieces;
+    for (std::size_t i = 0; i < lists * count; ++i)
+        pieces.push_back({host.address() + i % count * 4096, block.address() + i % count * 4096, 4096});
+    list.set(pieces);
+    for (unsigned round = 0; round < rounds(5); ++round) {
+        launch("barmap_test_lists", channel_->queue(), list.pieces(), unsigned{lists},
+               unsigned{count}, 1u, 0, failures());
+        channel_.reset(); // 10 ms before the kernel would end
+        expect_success(cu().ctx_synchronize());
+        channel_.emplace(identify(0));
+        expect_no_failure();
+    }
+}
+
 // What a kernel leaves behind that dies: its context is lost, and nothing else.
 TEST_F(kernel_channel_test, DISABLED_is_used_by_a_kernel_that_traps) {
     pinned_block const host(mib);

@@ -62,7 +62,7 @@ struct kernel_queue {
     unsigned* semaphore;   ///< the lower half of the last ticket that is done
     word semaphore_address;
     kernel_queue_state* state;
-    word* used_by; ///< of most_tickets tickets: the state's position behind it
+    word* used_by; ///< of most_tickets tickets: how many slots were used with it, modulo 2^32
     word reserved[5];
 };
 
@@ -216,7 +216,7 @@ public:
         used_ += slots;
         at_ += slots;
         if (detail::lane() == 0)
-            store_relaxed(queue_.used_by + ticket_ % kernel_queue::most_tickets, position());
+            store_relaxed(queue_.used_by + ticket_ % kernel_queue::most_tickets, used_);
         ticket = ticket_;
         return detail::any_lane(is_wrong) ? status::invalid_piece : status::ok;
     }
@@ -255,6 +255,8 @@ private:
     // Pieces of a segment: the engine takes longer for one than the warp for the next (H200).
     static constexpr unsigned first_segment = 32, growth = 16;
     static constexpr unsigned most_segments = 3; ///< of most_pieces pieces
+    static_assert((kernel_queue::most_tickets - 1) * most_segments < kernel_queue::gpfifo_entries,
+                  "the GPFIFO has room for all that may be in flight");
     static constexpr unsigned at_once = 8; ///< pieces of a lane
 
     BARMAP_DEVICE status open() const {
@@ -386,7 +388,6 @@ private:
                 return limit.without(status::full);
         }
         free_slots_ -= slots + skipped;
-        free_entries_ -= most_segments;
         --free_tickets_;
         used_ += skipped;
         if (begins_anew)
@@ -394,18 +395,16 @@ private:
         return status::ok;
     }
     BARMAP_DEVICE bool has_room(unsigned slots) const {
-        return free_slots_ >= slots && free_entries_ >= most_segments && free_tickets_ != 0;
+        return free_slots_ >= slots && free_tickets_ != 0;
     }
     /// What the submissions that are done have left free.
     BARMAP_DEVICE void find_room() {
         (void)done(ticket_);
         unsigned const in_flight = commands::low(ticket_) - done_;
-        word const free_from = detail::of_first_lane(
+        word const used_then = detail::of_first_lane(
             load_relaxed(queue_.used_by + (ticket_ - in_flight) % kernel_queue::most_tickets));
         free_slots_ = static_cast<unsigned>(queue_.slots) -
-                      (used_ - static_cast<unsigned>(free_from));
-        free_entries_ = kernel_queue::gpfifo_entries - 1 -
-                        (entries_ - static_cast<unsigned>(free_from >> 32));
+                      (used_ - static_cast<unsigned>(used_then));
         free_tickets_ = kernel_queue::most_tickets - 1 - in_flight;
     }
 
@@ -415,7 +414,7 @@ private:
     word ticket_ = 0;                            ///< of the last submission
     unsigned used_ = 0, at_ = 0, entries_ = 0;   ///< as in kernel_queue_state
     unsigned done_ = 0; ///< the lower half of the last ticket known to be done
-    unsigned free_slots_ = 0, free_entries_ = 0, free_tickets_ = 0; ///< at least
+    unsigned free_slots_ = 0, free_tickets_ = 0; ///< at least
 };
 
 } // namespace gpu

@@ -122,7 +122,7 @@ void kernel_channel::open() {
     barmap::gpu::word const position = ring.entries() << 32;
     mine.state->ticket = first;
     mine.state->position = position;
-    mine.used_by[first % kernel_queue::most_tickets] = position;
+    mine.used_by[first % kernel_queue::most_tickets] = 0;
     copy::flush_wc_stores();
 }
 
