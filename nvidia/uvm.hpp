@@ -7,10 +7,10 @@
 #include <cstdint>
 
 /// Ioctls of NVIDIA's unified memory driver (/dev/nvidia-uvm), which owns the page tables of CUDA's
-/// address space and takes the faults in it: they register a channel, and map an object of RM. Names, numbers and
-/// layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvidia-uvm/uvm_ioctl.h),
-/// compared with driver_data.hpp by a test. An ioctl's number is the command itself: no direction
-/// and no size.
+/// address space and takes the faults in it: they register a channel, and map an object of RM.
+/// Names, numbers and layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules
+/// (nvidia-uvm/uvm_ioctl.h), compared with driver_data.hpp by a test. An ioctl's number is the
+/// command itself: no direction and no size.
 namespace barmap::rm::uvm_abi {
 
 inline constexpr unsigned long register_channel = 27;

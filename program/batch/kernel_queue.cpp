@@ -55,7 +55,8 @@ private:
 /// The same as the node of a CUDA graph, which reads the list at each launch.
 class by_queue_graph final : public by_kernel_queue {
 public:
-    explicit by_queue_graph(opened_gpu const& gpu) : by_kernel_queue(gpu, "graph of kernel_queue") {}
+    explicit by_queue_graph(opened_gpu const& gpu)
+        : by_kernel_queue(gpu, "graph of kernel_queue") {}
     ~by_queue_graph() override { forget(); }
 
     void submit() override {

@@ -225,8 +225,8 @@ void tell_gpu(report& out, details& all, found_gpu const& gpu) {
     tell_engines(all, "  copy engine", gpu.engines, gpu.ordinal, all.engines);
     tell_crossovers(all, gpu);
     tell_engines(all, "  batches by", gpu.batches, gpu.ordinal, all.batches);
-    all.text += formatted("  kernels submit {}: {}\n\n", gpu.kernels.usable ? "copies" : "no copies",
-                          gpu.kernels.reason);
+    all.text += formatted("  kernels submit {}: {}\n\n",
+                          gpu.kernels.usable ? "copies" : "no copies", gpu.kernels.reason);
     out.add(object({{"kind", "kernel_queue"},
                     {"gpu", gpu.ordinal},
                     {"usable", gpu.kernels.usable},

@@ -37,9 +37,9 @@ BARMAP_API int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_q
 /// checkpoint. After a checkpoint this call makes a new channel, at other addresses: capture graphs
 /// again. Before barmap_checkpoint_prepare(), kernels that have it must have ended. Any thread.
 /// @param handle set
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_BROKEN if the channel has stopped;
-///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD; as barmap_kernel_queue_create()
-///         after a checkpoint
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_BACKEND_BROKEN if the channel has
+///         stopped; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD; after a checkpoint, as
+///         barmap_kernel_queue_create()
 ///
 ///     barmap_kernel_queue_get(queue, &handle);
 ///     void *arguments[] = {&handle}; // of fetch(barmap::gpu::kernel_queue)
@@ -54,11 +54,11 @@ BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
                                                   barmap_kernel_queue_handle* handle);
 
 /// Enqueues a kernel of one warp, which submits a list of pieces and waits until they are copied:
-/// later work of the stream sees the bytes. The list and its length lie in memory, and are read when
-/// the stream comes there, so that earlier work of the stream may write them; in a stream that is
-/// being captured, the kernel becomes a node of the graph, and each replay reads them again. Until a
-/// graph has run for the last time, keep the queue, do not restart it, and keep the list. Several
-/// streams, and replays in flight, take turns. Any thread.
+/// later work of the stream sees the bytes. The list and its length lie in memory, and are read
+/// when the stream comes there, so that earlier work of the stream may write them; in a stream that
+/// is being captured, the kernel becomes a node of the graph, and each replay reads them again.
+/// Until a graph has run for the last time, keep the queue, do not restart it, and keep the list.
+/// Several streams, and replays in flight, take turns. Any thread.
 /// @param pieces     the address, for kernels, of `most` structures barmap_copy_piece
 /// @param count      the address, for kernels, of a uint64_t: how many of them to copy
 /// @param most       room in the list: with a longer count, nothing is copied
@@ -85,8 +85,8 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
 BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 
 /// Waits for the GPU and makes a new channel, in about 15 ms. Lists that no doorbell was rung for
-/// never run. Get the handle again: an access of a later kernel with the old one would lose the CUDA
-/// context. Exclusive.
+/// never run. Get the handle again: an access of a later kernel with the old one would lose the
+/// CUDA context. Exclusive.
 /// @return as barmap_kernel_queue_create()
 ///
 ///     cudaStreamSynchronize(stream); // kernels that use the queue

@@ -28,9 +28,9 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 ///
 /// Move-only; keeps its device alive. Kernels that use the queue must have ended before it is
 /// restarted, moved from or destroyed. A piece whose address is not mapped stops the channel (Xid
-/// 31), and not CUDA: check() says so, and restart() makes a new one. In a forked child every member
-/// throws, except the destructor.
-/// Thread rule: threads may call handle() and check() concurrently; all else is exclusive.
+/// 31), and not CUDA: check() says so, and restart() makes a new one. In a forked child every
+/// member throws, except the destructor.
+/// Thread rule: threads may call handle(), enqueue() and check() concurrently; all else is exclusive.
 class kernel_queue {
 public:
     /// Makes the channel, in about 15 ms. Contract and errors: barmap_kernel_queue_create().
@@ -46,8 +46,8 @@ public:
         return of(barmap_kernel_queue_get_for_thread);
     }
 
-    /// Enqueues a kernel that submits a list which lies in memory, and waits for the copies; also in
-    /// a stream that is being captured.
+    /// Enqueues a kernel that submits a list which lies in memory, and waits for the copies; also
+    /// in a stream that is being captured.
     ///
     ///     queue.enqueue(pieces, count, 4096, std::chrono::seconds(1), stream);
     /// Contract and errors: barmap_kernel_queue_enqueue().
@@ -58,7 +58,8 @@ public:
             reinterpret_cast<std::uintptr_t>(count), most, detail::ns_of_wait(at_most), stream));
     }
 
-    /// Throws if the channel has stopped, or an enqueued list was not copied whole. Contract and errors: barmap_kernel_queue_check().
+    /// Throws if the channel has stopped, or an enqueued list was not copied whole.
+    /// Contract and errors: barmap_kernel_queue_check().
     void check() const { detail::check(barmap_kernel_queue_check(handle_.get())); }
 
     /// Makes a new channel. Contract and errors: barmap_kernel_queue_restart().

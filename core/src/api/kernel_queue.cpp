@@ -103,7 +103,8 @@ private:
             return "an enqueued list waited too long for the queue: give it more time, or another "
                    "queue; if a kernel has ended without giving the queue back, restart it";
         default:
-            return "an enqueued list was not copied in its time: give it more; its pieces may still "
+            return "an enqueued list was not copied in its time: give it more; its pieces may "
+                   "still "
                    "be copied, so free nothing of it before a restart";
         }
     }

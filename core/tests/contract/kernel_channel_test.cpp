@@ -20,7 +20,6 @@
 namespace barmap::contract {
 namespace {
 
-
 struct kernel_channel_test : testing::Test {
     engine_machine machine{"channel"};
     device gpu = device::open(0);
@@ -33,15 +32,18 @@ struct kernel_channel_test : testing::Test {
     void TearDown() override { machine.gpu().release(); }
 
     [[nodiscard]] static kernel_side::piece piece(std::uint64_t to, std::uint64_t from,
-                                          std::uint64_t bytes) {
+                                                  std::uint64_t bytes) {
         return {to, from, bytes};
     }
-    [[nodiscard]] kernel_side::piece one() const { return piece(host.address(), block.address(), 4); }
+    [[nodiscard]] kernel_side::piece one() const {
+        return piece(host.address(), block.address(), 4);
+    }
 
     /// Submits one piece of 4 bytes. @return its ticket
     kernel_side::word submit_one(kernel_side::warp_submitter& copies) {
         kernel_side::word ticket = 0;
-        EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {0, 0}, kernel_side::patience),
+        EXPECT_EQ(copies.submit(
+                      1, [&](unsigned) { return one(); }, ticket, {0, 0}, kernel_side::patience),
                   kernel_side::status::ok);
         return ticket;
     }
@@ -66,9 +68,10 @@ TEST_F(kernel_channel_test, copies_random_lists_byte_for_byte) {
             std::memcpy(expected.data() + to, sent.data() + from, bytes);
         }
         kernel_side::word ticket = 0;
-        ASSERT_EQ(copies.submit(count, [&](unsigned i) { return list[i]; }, ticket, {0, 0},
-                                kernel_side::patience),
-                  kernel_side::status::ok);
+        ASSERT_EQ(
+            copies.submit(
+                count, [&](unsigned i) { return list[i]; }, ticket, {0, 0}, kernel_side::patience),
+            kernel_side::status::ok);
         ASSERT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
         ASSERT_TRUE(same_bytes(host.bytes(), expected)) << count << " pieces";
     }
@@ -79,8 +82,9 @@ TEST_F(kernel_channel_test, waits_for_room_and_uses_it_again) {
     kernel_side::warp_submitter copies(queue);
     kernel_side::word last = 0;
     for (unsigned round = 0; round < 40; ++round)
-        ASSERT_EQ(copies.submit(kernel_side::queue::most_pieces, [&](unsigned) { return one(); }, last,
-                                {0, 0}, kernel_side::patience),
+        ASSERT_EQ(copies.submit(
+                      kernel_side::queue::most_pieces, [&](unsigned) { return one(); }, last,
+                      {0, 0}, kernel_side::patience),
                   kernel_side::status::ok);
     for (unsigned round = 0; round < 2 * kernel_side::queue::gpfifo_entries; ++round)
         last = submit_one(copies);
@@ -103,12 +107,14 @@ TEST_F(kernel_channel_test, lists_of_any_length_stay_inside_the_ring) {
                             ? static_cast<unsigned>(left)
                             : 1 + static_cast<unsigned>(random() % kernel_side::queue::most_pieces);
             }
-            ASSERT_EQ(copies.submit(count, [&](unsigned) { return one(); }, last, {0, 0},
-                                    kernel_side::patience),
-                      kernel_side::status::ok);
+            ASSERT_EQ(
+                copies.submit(
+                    count, [&](unsigned) { return one(); }, last, {0, 0}, kernel_side::patience),
+                kernel_side::status::ok);
             unsigned const put = __atomic_load_n(queue.put, __ATOMIC_RELAXED);
-            std::uint64_t const entry = queue.entries[(put + kernel_side::queue::gpfifo_entries - 1) %
-                                                      kernel_side::queue::gpfifo_entries];
+            std::uint64_t const entry =
+                queue.entries[(put + kernel_side::queue::gpfifo_entries - 1) %
+                              kernel_side::queue::gpfifo_entries];
             // Its lower 40 bits, and how many words of 4 bytes.
             at = (end >> 40 << 40) + (entry & 0xff'ffff'fffc) + (entry >> 42) * 4;
             ASSERT_LE(at, end) << count << " pieces, after " << used << " slots";
@@ -149,10 +155,12 @@ TEST_F(kernel_channel_test, a_submission_waits_for_the_one_before_whatever_its_f
         kernel_side::word ticket = 0;
         unsigned const put = __atomic_load_n(queue.put, __ATOMIC_RELAXED);
         (void)copies.submit(
-            3, [&](unsigned i) { return piece(host.address(), block.address(), i == 0 ? bytes : 4); },
+            3,
+            [&](unsigned i) { return piece(host.address(), block.address(), i == 0 ? bytes : 4); },
             ticket, {0, 0}, kernel_side::patience);
         std::uint64_t const entry = queue.entries[put];
-        std::uint64_t const at = (entry & 0xff'ffff'fffc) - (queue.commands_address & 0xff'ffff'ffff);
+        std::uint64_t const at =
+            (entry & 0xff'ffff'fffc) - (queue.commands_address & 0xff'ffff'ffff);
         unsigned const* const list = queue.commands + at / 4 + 4;
         EXPECT_EQ(list[7] >> 16 & 3, words::launch_non_pipelined) << bytes;
         EXPECT_EQ(list[8 + 7] >> 16 & 3, words::launch_pipelined);
@@ -166,7 +174,8 @@ TEST_F(kernel_channel_test, without_room_nothing_is_submitted) {
     kernel_side::word last = 0, ticket = 0;
     unsigned taken = 0;
     for (;; ++taken) {
-        kernel_side::status const result = copies.submit(1, [&](unsigned) { return one(); }, ticket);
+        kernel_side::status const result = copies.submit(
+            1, [&](unsigned) { return one(); }, ticket);
         if (result != kernel_side::status::ok) {
             EXPECT_EQ(result, kernel_side::status::full);
             break;
@@ -174,7 +183,8 @@ TEST_F(kernel_channel_test, without_room_nothing_is_submitted) {
         last = ticket;
     }
     EXPECT_EQ(taken, kernel_side::queue::most_tickets - 1);
-    EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {0, 0}, 1000),
+    EXPECT_EQ(copies.submit(
+                  1, [&](unsigned) { return one(); }, ticket, {0, 0}, 1000),
               kernel_side::status::timed_out);
     EXPECT_EQ(copies.wait(last, 0), kernel_side::status::empty);
     EXPECT_EQ(copies.wait(last, 1000), kernel_side::status::timed_out);
@@ -202,8 +212,8 @@ TEST_F(kernel_channel_test, a_signal_comes_after_the_bytes) {
                   kernel_side::status::ok);
         while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != 4711 + count)
             std::this_thread::yield();
-        EXPECT_TRUE(same_bytes(host.bytes().first(count * 1024),
-                               std::span(sent).first(count * 1024)));
+        EXPECT_TRUE(
+            same_bytes(host.bytes().first(count * 1024), std::span(sent).first(count * 1024)));
         EXPECT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
     }
 }
@@ -225,7 +235,9 @@ TEST_F(kernel_channel_test, a_second_warp_is_refused_while_one_has_the_queue) {
     {
         kernel_side::warp_submitter second(queue);
         kernel_side::word ticket = 0;
-        EXPECT_EQ(second.submit(1, [&](unsigned) { return one(); }, ticket), kernel_side::status::busy);
+        EXPECT_EQ(second.submit(
+                      1, [&](unsigned) { return one(); }, ticket),
+                  kernel_side::status::busy);
         EXPECT_EQ(second.wait(1, 0), kernel_side::status::busy);
     }
     kernel_side::word const ticket = submit_one(*first);
@@ -237,14 +249,17 @@ TEST_F(kernel_channel_test, a_second_warp_is_refused_while_one_has_the_queue) {
 TEST_F(kernel_channel_test, refuses_what_is_not_allowed) {
     kernel_side::warp_submitter copies(queue);
     kernel_side::word ticket = 0;
-    EXPECT_EQ(copies.submit(kernel_side::queue::most_pieces + 1, [&](unsigned) { return one(); }, ticket),
+    EXPECT_EQ(copies.submit(
+                  kernel_side::queue::most_pieces + 1, [&](unsigned) { return one(); }, ticket),
               kernel_side::status::invalid);
     EXPECT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {host.address() + 2, 1}),
               kernel_side::status::invalid);
     kernel_side::queue other = queue;
     ++other.layout;
     kernel_side::warp_submitter of_other(other);
-    EXPECT_EQ(of_other.submit(1, [&](unsigned) { return one(); }, ticket), kernel_side::status::invalid);
+    EXPECT_EQ(of_other.submit(
+                  1, [&](unsigned) { return one(); }, ticket),
+              kernel_side::status::invalid);
     EXPECT_EQ(ticket, 0u);
     EXPECT_EQ(of_other.wait(1, 0), kernel_side::status::invalid);
 }
@@ -274,7 +289,8 @@ TEST_F(kernel_channel_test, a_stopped_channel_is_told_to_both_sides) {
     EXPECT_FALSE(channel->failure());
     kernel_side::warp_submitter copies(queue);
     kernel_side::word ticket = 0;
-    ASSERT_EQ(copies.submit(1, [&](unsigned) { return piece(host.address(), 0x1000, 4); }, ticket),
+    ASSERT_EQ(copies.submit(
+                  1, [&](unsigned) { return piece(host.address(), 0x1000, 4); }, ticket),
               kernel_side::status::ok); // nothing is mapped there
     std::optional<std::string> why;
     while (!(why = channel->failure()))
@@ -315,7 +331,10 @@ TEST_P(kernel_channel_ways, are_there_from_hopper_on) {
     kernel_side::warp_submitter copies(made.queue_for_thread());
     kernel_side::word ticket = 0;
     ASSERT_EQ(copies.submit(
-                  1, [&](unsigned) { return kernel_side::piece{host.address(), block.address(), 4096}; },
+                  1,
+                  [&](unsigned) {
+                      return kernel_side::piece{host.address(), block.address(), 4096};
+                  },
                   ticket),
               kernel_side::status::ok);
     EXPECT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
@@ -346,13 +365,13 @@ TEST(kernel_channel_faults, are_errors_and_leave_nothing) {
     { engine::kernel_channel const first(identify(0)); }
     std::size_t const before = machine.driver().objects();
     std::set<std::string> refused;
-    for (auto const& [source, number] : {std::pair(fake::fault_source::status, 0x1f),
-                                         std::pair(fake::fault_source::system, ENOMEM),
-                                         std::pair(fake::fault_source::cuda, 2)})
+    for (auto const& [source, number] :
+         {std::pair(fake::fault_source::status, 0x1f),
+          std::pair(fake::fault_source::system, ENOMEM), std::pair(fake::fault_source::cuda, 2)})
         for (unsigned which = 1;; ++which) {
             fake::the_faults().arm(source, which, number);
-            bool const has_thrown = static_cast<bool>(kernel_side::code_of(
-                [] { engine::kernel_channel const made(identify(0)); }));
+            bool const has_thrown = static_cast<bool>(
+                kernel_side::code_of([] { engine::kernel_channel const made(identify(0)); }));
             std::string const call = fake::the_faults().fired();
             fake::the_faults().disarm();
             EXPECT_EQ(machine.driver().objects(), before) << which << " " << call;

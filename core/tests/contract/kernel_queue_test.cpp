@@ -31,7 +31,8 @@ struct kernel_queue_test : testing::Test {
         expect_success(cuda::api().memcpy_htod(block.address(), sent.data(), sent.size()));
         kernel_side::warp_submitter copies(queue->handle_for_thread());
         kernel_side::word ticket = 0;
-        ASSERT_EQ(copies.submit(1, [&](unsigned) { return one(); }, ticket, {0, 0}, kernel_side::patience),
+        ASSERT_EQ(copies.submit(
+                      1, [&](unsigned) { return one(); }, ticket, {0, 0}, kernel_side::patience),
                   kernel_side::status::ok);
         ASSERT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
         EXPECT_TRUE(same_bytes(host.bytes().first(64), sent));
@@ -57,7 +58,10 @@ TEST_F(kernel_queue_test, says_that_the_channel_has_stopped_until_it_is_restarte
         kernel_side::warp_submitter copies(queue->handle_for_thread());
         kernel_side::word ticket = 0;
         ASSERT_EQ(copies.submit(
-                      1, [&](unsigned) { return kernel_side::piece{host.address(), 0x1000, 4}; },
+                      1,
+                      [&](unsigned) {
+                          return kernel_side::piece{host.address(), 0x1000, 4};
+                      },
                       ticket),
                   kernel_side::status::ok);
         std::string what;
@@ -77,7 +81,9 @@ TEST_F(kernel_queue_test, says_that_the_channel_has_stopped_until_it_is_restarte
 TEST_F(kernel_queue_test, a_list_in_memory_is_copied_however_long) {
     std::vector<std::byte> const sent = pattern(mib, 5);
     expect_success(cuda::api().memcpy_htod(block.address(), sent.data(), mib));
-    for (kernel_side::word count : {kernel_side::word{0}, kernel_side::word{1}, kernel_side::word{4096}, kernel_side::word{4097}, kernel_side::word{10'000}}) {
+    for (kernel_side::word count :
+         {kernel_side::word{0}, kernel_side::word{1}, kernel_side::word{4096},
+          kernel_side::word{4097}, kernel_side::word{10'000}}) {
         std::vector<kernel_side::piece> list;
         for (kernel_side::word i = 0; i < count; ++i)
             list.push_back({host.address() + i * 100, block.address() + i * 100, 100});
@@ -85,13 +91,15 @@ TEST_F(kernel_queue_test, a_list_in_memory_is_copied_however_long) {
         kernel_side::task const task{queue->handle_for_thread(), list.data(), &count, 10'000,
                                      kernel_side::patience};
         EXPECT_EQ(kernel_side::submit_and_wait(task), kernel_side::status::ok) << count;
-        EXPECT_TRUE(same_bytes(host.bytes().first(count * 100), std::span(sent).first(count * 100)));
+        EXPECT_TRUE(
+            same_bytes(host.bytes().first(count * 100), std::span(sent).first(count * 100)));
         EXPECT_FALSE(kernel_side::code_of([&] { queue->check(); }));
     }
 }
 
 TEST_F(kernel_queue_test, what_a_list_meets_is_told_once_by_check) {
-    auto const expect = [&](kernel_side::status wanted, std::string_view text, kernel_side::word count, kernel_side::word bytes,
+    auto const expect = [&](kernel_side::status wanted, std::string_view text,
+                            kernel_side::word count, kernel_side::word bytes,
                             kernel_side::word nanoseconds) {
         kernel_side::piece const piece = one(bytes);
         kernel_side::task const task{queue->handle_for_thread(), &piece, &count, 1, nanoseconds};
@@ -102,7 +110,8 @@ TEST_F(kernel_queue_test, what_a_list_meets_is_told_once_by_check) {
         EXPECT_FALSE(kernel_side::code_of([&] { queue->check(); })) << "once";
     };
     expect(kernel_side::status::invalid, "longer than its room", 2, 64, kernel_side::patience);
-    expect(kernel_side::status::invalid_piece, "longer than 1 GiB", 1, (kernel_side::word{1} << 30) + 1, kernel_side::patience);
+    expect(kernel_side::status::invalid_piece, "longer than 1 GiB", 1,
+           (kernel_side::word{1} << 30) + 1, kernel_side::patience);
     machine.gpu().hold(own_engine);
     expect(kernel_side::status::timed_out, "not copied in its time", 1, 64, 1000);
     machine.gpu().release();
@@ -120,20 +129,21 @@ TEST_F(kernel_queue_test, of_a_long_list_all_but_pieces_that_are_too_long_is_cop
     for (std::size_t i : {5u, 5000u})
         list[i].bytes = kernel_side::queue::most_bytes + 1;
     std::ranges::fill(host.bytes(), std::byte{0});
-    EXPECT_EQ(kernel_side::submit_and_wait({queue->handle_for_thread(), list.data(), &count, count,
-                                            kernel_side::patience}),
+    EXPECT_EQ(kernel_side::submit_and_wait(
+                  {queue->handle_for_thread(), list.data(), &count, count, kernel_side::patience}),
               kernel_side::status::invalid_piece);
     for (std::size_t i = 0; i < count; ++i)
-        ASSERT_EQ(same_bytes(host.bytes().subspan(i * 100, 100), std::span(sent).subspan(i * 100, 100)),
-                  i != 5 && i != 5000)
+        ASSERT_EQ(
+            same_bytes(host.bytes().subspan(i * 100, 100), std::span(sent).subspan(i * 100, 100)),
+            i != 5 && i != 5000)
             << i;
 }
 
 TEST_F(kernel_queue_test, refuses_addresses_that_no_list_has) {
     std::uint64_t const count = 1;
     copy_piece const piece{};
-    auto const* const odd = reinterpret_cast<std::uint64_t const*>(
-        reinterpret_cast<std::uintptr_t>(&count) + 4);
+    auto const* const odd =
+        reinterpret_cast<std::uint64_t const*>(reinterpret_cast<std::uintptr_t>(&count) + 4);
     EXPECT_EQ(kernel_side::code_of([&] { queue->enqueue(nullptr, &count, 1, 1s, nullptr); }),
               errc::invalid_argument);
     EXPECT_EQ(kernel_side::code_of([&] { queue->enqueue(&piece, nullptr, 1, 1s, nullptr); }),
@@ -180,7 +190,8 @@ TEST(kernel_queue, is_refused_with_the_reason_where_kernels_reach_no_doorbell) {
     engine_machine machine("channel", {.series = 570, .chip = "GA100"});
     device const gpu = device::open(0);
     std::string what;
-    EXPECT_EQ(kernel_side::code_of([&] { kernel_queue const made(gpu); }, &what), errc::backend_absent);
+    EXPECT_EQ(kernel_side::code_of([&] { kernel_queue const made(gpu); }, &what),
+              errc::backend_absent);
     EXPECT_NE(what.find("before Hopper"), std::string::npos) << what;
 }
 

@@ -194,8 +194,8 @@ protected:
 
     // Methods.
     static void add(words& to, std::uint32_t method, std::initializer_list<std::uint32_t> values) {
-        to.push_back(
-            commands::methods(commands::copy_subchannel, method, static_cast<std::uint32_t>(values.size())));
+        to.push_back(commands::methods(commands::copy_subchannel, method,
+                                       static_cast<std::uint32_t>(values.size())));
         to.insert(to.end(), values);
     }
     static std::uint32_t high(std::uint64_t address) {
@@ -239,14 +239,15 @@ protected:
         put_ = (put_ + 1) % gpfifo_entries;
     }
     void ring() {
-        __atomic_store_n(word(block_view_, userd_at + commands::userd_gp_put), put_, __ATOMIC_RELEASE);
+        __atomic_store_n(word(block_view_, userd_at + commands::userd_gp_put), put_,
+                         __ATOMIC_RELEASE);
         __atomic_store_n(word(doorbell_view_, abi::usermode_doorbell), token_, __ATOMIC_RELEASE);
     }
     void submit(words const& methods) {
         std::uint64_t const at = methods_at + put_ * 0x4000;
         std::memcpy(block_view_ + at, methods.data(), methods.size() * 4);
-        write_entry(
-            commands::gpfifo_entry(block_address_ + at, static_cast<std::uint32_t>(methods.size())));
+        write_entry(commands::gpfifo_entry(block_address_ + at,
+                                           static_cast<std::uint32_t>(methods.size())));
         ring();
     }
     /// The same with a semaphore at the end.

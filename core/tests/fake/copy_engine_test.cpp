@@ -114,7 +114,8 @@ TEST_F(copy_engine_test, an_immediate_launch_is_a_launch) {
 
 TEST_F(copy_engine_test, pipelined_copies_have_no_order) {
     make_all();
-    for (std::uint32_t const second : {commands::launch_non_pipelined, commands::launch_pipelined}) {
+    for (std::uint32_t const second :
+         {commands::launch_non_pipelined, commands::launch_pipelined}) {
         bool const ordered = second == commands::launch_non_pipelined;
         fill(data(), 256, 6);
         words methods = one_copy(data_address(), data_address() + 0x1000, 256);
@@ -232,12 +233,13 @@ TEST_F(copy_engine_test, unknown_entries_stop_the_channel) {
         make_all();
         // The same methods once more, but for the entry's other bits.
         write_entry(bits | commands::gpfifo_entry(block_address_ + methods_at,
-                                             static_cast<std::uint32_t>(bind().size())));
+                                                  static_cast<std::uint32_t>(bind().size())));
         ring();
         EXPECT_EQ(wait_error(), gpu::channel::info_engine_exception) << bits;
         expect_violations(1);
     }
-    for (std::uint64_t const entry : {std::uint64_t{0}, std::uint64_t{commands::gpfifo_entry(block_address_, 0)}}) {
+    for (std::uint64_t const entry :
+         {std::uint64_t{0}, std::uint64_t{commands::gpfifo_entry(block_address_, 0)}}) {
         make_all();
         write_entry(entry);
         ring();

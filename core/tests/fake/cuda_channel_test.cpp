@@ -180,9 +180,11 @@ TEST_F(cuda_channel_test, a_semaphore_may_be_in_either_memory) {
     ASSERT_EQ(cu().stream_write_value32(stream, word + 8, 5, 0), cuda::success);
     words methods;
     add(methods, commands::method_set_semaphore, {high(word + 4), low(word + 4), 9});
-    add(methods, commands::method_launch_dma, {commands::launch_flush | commands::launch_semaphore});
+    add(methods, commands::method_launch_dma,
+        {commands::launch_flush | commands::launch_semaphore});
     add_acquire(methods, word + 8, 5);
-    add(methods, commands::method_set_semaphore, {high(semaphore_address_), low(semaphore_address_), 0});
+    add(methods, commands::method_set_semaphore,
+        {high(semaphore_address_), low(semaphore_address_), 0});
     run(methods);
     EXPECT_EQ(cu().stream_synchronize(stream), cuda::success);
     EXPECT_EQ(cu().stream_destroy(stream), cuda::success);

@@ -271,8 +271,8 @@ void channel::method(std::uint32_t subchannel, std::uint32_t which, std::uint32_
 void channel::launch(std::uint32_t flags, orders& from) {
     constexpr std::uint32_t transfer_type = 3;
     std::uint32_t const transfer = flags & transfer_type;
-    if ((flags &
-         ~(transfer_type | commands::launch_flush | commands::launch_semaphore | commands::launch_linear)) != 0 ||
+    if ((flags & ~(transfer_type | commands::launch_flush | commands::launch_semaphore |
+                   commands::launch_linear)) != 0 ||
         transfer == transfer_type)
         throw stop::unknown("LAUNCH_DMA with unknown flags: " + std::to_string(flags));
     ++from.done.launches;

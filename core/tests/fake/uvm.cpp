@@ -116,8 +116,7 @@ std::uint32_t uvm_file::create(std::uint64_t base, std::uint64_t length) {
         return driver_.refuse("UVM: a range that is not whole pages", err_invalid_address);
     auto const next = ranges_.lower_bound(base);
     if ((next != ranges_.end() && next->first < base + length) ||
-        (next != ranges_.begin() &&
-         std::prev(next)->first + std::prev(next)->second.length > base))
+        (next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second.length > base))
         return driver_.refuse("UVM: a range over another", err_invalid_address);
     ranges_[base].length = length;
     return abi::ok;

@@ -101,17 +101,18 @@ TEST_F(kernel_channel_test, copies_random_lists_byte_for_byte) {
             std::memset(host.bytes().data(), 0x5a, pool);
         std::vector<barmap::gpu::copy_piece> pieces;
         for (std::size_t i = 0; i < lists * count; ++i) {
-            std::size_t const bytes = random() % (slot + 1), at = i * slot + random() % (slot - bytes + 1),
+            std::size_t const bytes = random() % (slot + 1),
+                              at = i * slot + random() % (slot - bytes + 1),
                               source = random() % (pool - bytes);
             pieces.push_back({to + at, from + source, bytes});
             std::memcpy(expected.data() + at, sent.data() + source, bytes);
         }
         std::shuffle(pieces.begin(), pieces.end(), random);
-        expect_success(cu().memcpy_htod(table.address(), pieces.data(),
-                                        pieces.size() * sizeof pieces[0]));
+        expect_success(
+            cu().memcpy_htod(table.address(), pieces.data(), pieces.size() * sizeof pieces[0]));
         expect_success(cu().ctx_synchronize());
-        launch("barmap_test_lists", channel_->queue(), table.address(), lists, count,
-               1 + round % 4, scope, failures());
+        launch("barmap_test_lists", channel_->queue(), table.address(), lists, count, 1 + round % 4,
+               scope, failures());
         expect_no_failure();
         std::vector<std::byte> seen(pool);
         if (way == 0)
@@ -191,8 +192,9 @@ TEST_F(kernel_channel_test, an_address_that_is_not_mapped_stops_the_channel_and_
         ASSERT_TRUE(why);
         EXPECT_NE(why->find("error 31"), std::string::npos) << *why;
         expect_success(cu().stream_synchronize(stream_)); // the kernel has given up
-        std::printf("told after %.0f ms, ",
-                    std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        std::printf("told after %.0f ms, ", std::chrono::duration<double, std::milli>(
+                                                std::chrono::steady_clock::now() - begin)
+                                                .count());
         word found = 0;
         std::memcpy(&found, failures_->bytes().data(), sizeof found);
         EXPECT_EQ(found, 1u);
@@ -200,8 +202,9 @@ TEST_F(kernel_channel_test, an_address_that_is_not_mapped_stops_the_channel_and_
         auto const again = std::chrono::steady_clock::now();
         channel_.reset();
         channel_.emplace(identify(0));
-        std::printf("made new in %.1f ms\n",
-                    std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - again).count());
+        std::printf("made new in %.1f ms\n", std::chrono::duration<double, std::milli>(
+                                                 std::chrono::steady_clock::now() - again)
+                                                 .count());
         list.set({{host.address(), block.address(), 4096}});
         launch("barmap_test_lists", channel_->queue(), list.pieces(), 1u, 1u, 1u, 0, failures());
         expect_no_failure();
@@ -267,7 +270,8 @@ TEST_F(kernel_channel_test, ends_after_the_kernels_that_use_it) {
     list_in_memory const list(lists * count);
     std::vector<barmap::gpu::copy_piece> pieces;
     for (std::size_t i = 0; i < lists * count; ++i)
-        pieces.push_back({host.address() + i % count * 4096, block.address() + i % count * 4096, 4096});
+        pieces.push_back(
+            {host.address() + i % count * 4096, block.address() + i % count * 4096, 4096});
     list.set(pieces);
     for (unsigned round = 0; round < rounds(5); ++round) {
         launch("barmap_test_lists", channel_->queue(), list.pieces(), unsigned{lists},

@@ -18,8 +18,9 @@ extern "C" BARMAP_KERNEL void barmap_test_lists(gpu::kernel_queue queue,
     bool is_right = true;
     for (unsigned list = 0; list < lists && is_right; ++list) {
         gpu::copy_piece const* const of_list = pieces + static_cast<word>(list) * count;
-        is_right = copies.submit(count, [=](unsigned i) { return of_list[i]; }, ticket,
-                                 gpu::copy_signal{0, 0}, patience) == status::ok &&
+        is_right = copies.submit(
+                       count, [=](unsigned i) { return of_list[i]; }, ticket,
+                       gpu::copy_signal{0, 0}, patience) == status::ok &&
                    copies.wait(ticket < depth ? 0 : ticket + 1 - depth, patience) == status::ok;
     }
     is_right = copies.wait(ticket, patience) == status::ok && is_right;
@@ -40,8 +41,9 @@ extern "C" BARMAP_KERNEL void barmap_test_signals(gpu::kernel_queue queue, unsig
             source[i] = round;
         word ticket = 0;
         gpu::copy_piece const piece = {destination, reinterpret_cast<word>(source), words * 4};
-        is_right = copies.submit(1, [=](unsigned) { return piece; }, ticket,
-                                 gpu::copy_signal{signal, round}, patience) == status::ok;
+        is_right = copies.submit(
+                       1, [=](unsigned) { return piece; }, ticket, gpu::copy_signal{signal, round},
+                       patience) == status::ok;
         word const begin = gpu::nanoseconds_now();
         while (is_right && gpu::detail::any_lane(gpu::detail::load_acquire_32(seen) < round))
             is_right = !gpu::detail::any_lane(gpu::nanoseconds_now() - begin > patience);
@@ -54,10 +56,11 @@ extern "C" BARMAP_KERNEL void barmap_test_signals(gpu::kernel_queue queue, unsig
 extern "C" BARMAP_KERNEL void barmap_test_trap(gpu::kernel_queue queue, word from, word to) {
     gpu::warp_submitter copies(queue);
     word ticket = 0;
-    (void)copies.submit(gpu::kernel_queue::most_pieces,
-                        [=](unsigned i) {
-                            return gpu::copy_piece{to + i % 256 * 4096, from + i % 256 * 4096, 4096};
-                        },
-                        ticket, gpu::copy_signal{0, 0}, patience);
+    (void)copies.submit(
+        gpu::kernel_queue::most_pieces,
+        [=](unsigned i) {
+            return gpu::copy_piece{to + i % 256 * 4096, from + i % 256 * 4096, 4096};
+        },
+        ticket, gpu::copy_signal{0, 0}, patience);
     asm volatile("trap;");
 }

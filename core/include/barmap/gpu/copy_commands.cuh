@@ -32,8 +32,12 @@ BARMAP_DEVICE constexpr unsigned immediate_method(unsigned subchannel, unsigned 
     return 4u << 29 | value << 16 | subchannel << 13 | method >> 2;
 }
 
-BARMAP_DEVICE constexpr unsigned high(word address) { return static_cast<unsigned>(address >> 32); }
-BARMAP_DEVICE constexpr unsigned low(word address) { return static_cast<unsigned>(address); }
+BARMAP_DEVICE constexpr unsigned high(word address) {
+    return static_cast<unsigned>(address >> 32);
+}
+BARMAP_DEVICE constexpr unsigned low(word address) {
+    return static_cast<unsigned>(address);
+}
 
 constexpr unsigned copy_subchannel = 4;
 constexpr unsigned method_set_object = 0x0;
@@ -44,10 +48,10 @@ constexpr unsigned method_offset_in = 0x400; ///< source, destination, each high
 constexpr unsigned method_line_length = 0x418;
 
 // LAUNCH_DMA
-constexpr unsigned launch_pipelined = 1;          ///< may overlap with those before it
-constexpr unsigned launch_non_pipelined = 2;      ///< begins when those before it are done
-constexpr unsigned launch_flush = 1u << 2;        ///< what was written is visible before the semaphore
-constexpr unsigned launch_semaphore = 1u << 3;    ///< of one word
+constexpr unsigned launch_pipelined = 1;       ///< may overlap with those before it
+constexpr unsigned launch_non_pipelined = 2;   ///< begins when those before it are done
+constexpr unsigned launch_flush = 1u << 2;     ///< what was written is visible before the semaphore
+constexpr unsigned launch_semaphore = 1u << 3; ///< of one word
 constexpr unsigned launch_linear = 1u << 7 | 1u << 8; ///< both sides are plain bytes
 
 /// USERD, a page of the channel: where the next free entry of the GPFIFO is written.

@@ -45,21 +45,21 @@ struct kernel_queue_state {
 /// A queue of barmap::kernel_queue, as kernels take it, by value or by pointer.
 struct kernel_queue {
     static constexpr unsigned layout_number = 1;
-    static constexpr unsigned most_pieces = 4096; ///< of a submission
+    static constexpr unsigned most_pieces = 4096;     ///< of a submission
     static constexpr word most_bytes = word(1) << 30; ///< of a piece
     static constexpr unsigned gpfifo_entries = 1024;
     static constexpr unsigned most_tickets = 256; ///< one more than may be in flight
     static constexpr unsigned words_of_slot = 8;
 
-    unsigned layout;    ///< layout_number of the library that made it
-    unsigned token;     ///< for the doorbell
+    unsigned layout; ///< layout_number of the library that made it
+    unsigned token;  ///< for the doorbell
     unsigned* doorbell;
-    unsigned* put;      ///< GP_PUT
-    word* entries;      ///< the GPFIFO
-    unsigned* commands; ///< a ring of `slots` slots, aligned to 32 bytes
+    unsigned* put;         ///< GP_PUT
+    word* entries;         ///< the GPFIFO
+    unsigned* commands;    ///< a ring of `slots` slots, aligned to 32 bytes
     word commands_address; ///< as the engine knows it
     word slots;
-    unsigned* semaphore;   ///< the lower half of the last ticket that is done
+    unsigned* semaphore; ///< the lower half of the last ticket that is done
     word semaphore_address;
     kernel_queue_state* state;
     word* used_by; ///< of most_tickets tickets: how many slots were used with it, modulo 2^32
@@ -123,7 +123,9 @@ BARMAP_DEVICE void store_four(unsigned* to, unsigned a, unsigned b, unsigned c, 
 }
 
 /// Whether any lane's value is true.
-BARMAP_DEVICE bool any_lane(bool value) { return ready_lanes(!value) != lanes(); }
+BARMAP_DEVICE bool any_lane(bool value) {
+    return ready_lanes(!value) != lanes();
+}
 
 } // namespace detail
 
@@ -173,7 +175,8 @@ public:
     /// @param piece_of called once by one of the lanes as piece_of(i) for each i < count
     /// @param ticket set if the result is ok or invalid_piece
     /// @param nanoseconds how long to wait for room
-    /// @return ok; full or timed_out without room, or failed if the channel has stopped; invalid for
+    /// @return ok; full or timed_out without room, or failed if the channel has stopped; invalid
+    /// for
     ///         too many pieces, a signal that is not aligned, or a handle of another version; busy
     ///         if another warp has the queue: nothing is copied then. invalid_piece if some are
     ///         longer than kernel_queue::most_bytes: the others are copied
@@ -209,8 +212,8 @@ public:
                     is_wrong |= !put_piece(list, i + j * detail::lanes(), pieces, some[j]);
             }
             for (; i < end; i += detail::lanes())
-                is_wrong |= !put_piece(list, i, pieces,
-                                       count != 0 ? piece_of(i) : copy_piece{0, 0, 0});
+                is_wrong |=
+                    !put_piece(list, i, pieces, count != 0 ? piece_of(i) : copy_piece{0, 0, 0});
             publish(list, begin, end, end == pieces, signal);
         }
         used_ += slots;
@@ -226,8 +229,8 @@ public:
     BARMAP_DEVICE bool done(word ticket) {
         if (opened_ != status::ok)
             return false;
-        done_ = static_cast<unsigned>(
-            detail::of_first_lane(detail::load_acquire_32(queue_.semaphore)));
+        done_ =
+            static_cast<unsigned>(detail::of_first_lane(detail::load_acquire_32(queue_.semaphore)));
         detail::join_lanes(); // what one of them sees, all see
         return ticket <= ticket_ - (commands::low(ticket_) - done_);
     }
@@ -265,7 +268,7 @@ private:
         bool const is_free = detail::lane() != 0 || replace(&queue_.state->holder, 0, 1);
         if (detail::any_lane(!is_free))
             return status::busy;
-        fence(); // what the holder before has stored
+        fence();              // what the holder before has stored
         detail::join_lanes(); // the first lane has seen that it is free: all see it
         return status::ok;
     }
@@ -274,12 +277,13 @@ private:
 #if defined(BARMAP_ON_CUDA)
         asm volatile(""
                      : "+l"(queue_.doorbell), "+l"(queue_.put), "+l"(queue_.entries),
-                       "+l"(queue_.commands), "+l"(queue_.commands_address),
-                       "+l"(queue_.semaphore), "+l"(queue_.semaphore_address),
-                       "+l"(queue_.used_by), "+r"(queue_.token));
+                       "+l"(queue_.commands), "+l"(queue_.commands_address), "+l"(queue_.semaphore),
+                       "+l"(queue_.semaphore_address), "+l"(queue_.used_by), "+r"(queue_.token));
 #endif
     }
-    BARMAP_DEVICE word position() const { return static_cast<word>(entries_) << 32 | used_; }
+    BARMAP_DEVICE word position() const {
+        return static_cast<word>(entries_) << 32 | used_;
+    }
     BARMAP_DEVICE bool has_failed() const {
         return detail::of_first_lane(load_relaxed(&queue_.state->failed)) != 0;
     }
@@ -340,9 +344,8 @@ private:
             }
             if (is_last && has_signal) {
                 put_semaphore(to, queue_.semaphore_address, low(ticket_));
-                to[slot / 2] =
-                    immediate_method(copy_subchannel, method_launch_dma,
-                                     launch_linear | launch_flush | launch_semaphore);
+                to[slot / 2] = immediate_method(copy_subchannel, method_launch_dma,
+                                                launch_linear | launch_flush | launch_semaphore);
                 to += slot / 2 + 1;
             }
             store_relaxed(queue_.entries + entries_ % kernel_queue::gpfifo_entries,
@@ -403,16 +406,16 @@ private:
         unsigned const in_flight = commands::low(ticket_) - done_;
         word const used_then = detail::of_first_lane(
             load_relaxed(queue_.used_by + (ticket_ - in_flight) % kernel_queue::most_tickets));
-        free_slots_ = static_cast<unsigned>(queue_.slots) -
-                      (used_ - static_cast<unsigned>(used_then));
+        free_slots_ =
+            static_cast<unsigned>(queue_.slots) - (used_ - static_cast<unsigned>(used_then));
         free_tickets_ = kernel_queue::most_tickets - 1 - in_flight;
     }
 
     kernel_queue queue_;
     fence_scope scope_;
     status opened_;
-    word ticket_ = 0;                            ///< of the last submission
-    unsigned used_ = 0, at_ = 0, entries_ = 0;   ///< as in kernel_queue_state
+    word ticket_ = 0;                          ///< of the last submission
+    unsigned used_ = 0, at_ = 0, entries_ = 0; ///< as in kernel_queue_state
     unsigned done_ = 0; ///< the lower half of the last ticket known to be done
     unsigned free_slots_ = 0, free_tickets_ = 0; ///< at least
 };

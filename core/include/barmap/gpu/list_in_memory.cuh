@@ -18,8 +18,8 @@ struct kernel_queue_task {
 };
 
 /// What the kernel does that barmap_kernel_queue_enqueue() launches, as one warp: it submits the
-/// list, however long, and waits until it is copied. Waits while another warp has the queue. What is
-/// not ok it leaves in the queue's state, for barmap_kernel_queue_check().
+/// list, however long, and waits until it is copied. Waits while another warp has the queue. What
+/// is not ok it leaves in the queue's state, for barmap_kernel_queue_check().
 BARMAP_DEVICE status submit_and_wait(kernel_queue_task const& task) {
     word const begin = nanoseconds_now();
     // At least 1, which allows some polls.
@@ -41,8 +41,8 @@ BARMAP_DEVICE status submit_and_wait(kernel_queue_task const& task) {
             copy_piece const* const from = task.pieces + at;
             unsigned const some = static_cast<unsigned>(
                 count - at < kernel_queue::most_pieces ? count - at : kernel_queue::most_pieces);
-            result = copies.submit(some, [=](unsigned i) { return from[i]; }, ticket,
-                                   copy_signal{0, 0}, time_left());
+            result = copies.submit(
+                some, [=](unsigned i) { return from[i]; }, ticket, copy_signal{0, 0}, time_left());
             if (result == status::invalid_piece) { // the others are copied, also those behind
                 is_wrong = true;
                 result = status::ok;

@@ -9,15 +9,15 @@ namespace gpu {
 
 enum class status : int {
     ok,
-    full,     ///< no room, and a time limit of 0
-    empty,    ///< nothing there, and a time limit of 0
-    closed,   ///< the other side has closed it, and all messages have been read
+    full,      ///< no room, and a time limit of 0
+    empty,     ///< nothing there, and a time limit of 0
+    closed,    ///< the other side has closed it, and all messages have been read
     timed_out, ///< the time is over, without room or without a message, a number or a reply
     // Of kernel_queue.cuh alone:
-    failed,        ///< the channel has stopped: barmap::kernel_queue::check() says why
-    busy,          ///< another warp has the queue, or one ended without giving it back
-    invalid,       ///< an argument is not allowed, or the handle is of another version
-    invalid_piece  ///< a piece is too long
+    failed,       ///< the channel has stopped: barmap::kernel_queue::check() says why
+    busy,         ///< another warp has the queue, or one ended without giving it back
+    invalid,      ///< an argument is not allowed, or the handle is of another version
+    invalid_piece ///< a piece is too long
 };
 
 namespace detail {

@@ -64,8 +64,7 @@ bool driver_series::long_unregister() const noexcept {
 }
 
 bool driver_series::long_free_range() const noexcept {
-    return is_size_of<uvm_abi::free_range_parameters_535>(*this,
-                                                          data::size_of("UVM_FREE_PARAMS"));
+    return is_size_of<uvm_abi::free_range_parameters_535>(*this, data::size_of("UVM_FREE_PARAMS"));
 }
 
 bool driver_series::long_map_external() const noexcept {

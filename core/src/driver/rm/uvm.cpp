@@ -143,9 +143,8 @@ void free_range(int file, bool long_free, std::uint64_t base, std::size_t bytes)
 
 /// Maps the object in a range that is there. @return the NV_STATUS
 template <class Parameters>
-std::uint32_t map_object(int file, client const& owner, CUuuid const& gpu,
-                                        abi::handle object, std::uint64_t base,
-                                        std::size_t bytes) {
+std::uint32_t map_object(int file, client const& owner, CUuuid const& gpu, abi::handle object,
+                         std::uint64_t base, std::size_t bytes) {
     auto const request = std::make_unique<abi::roomy<Parameters>>();
     Parameters& asked = request->parameters;
     asked.base = base;
@@ -170,9 +169,9 @@ uvm_mapping::uvm_mapping(client const& owner, uvm_registration const& by, CUuuid
     abi::roomy<uvm_abi::create_external_range_parameters> range;
     range.parameters.base = address_;
     range.parameters.length = bytes;
-    client::expect_ok(answer(file_.get(), uvm_abi::create_external_range, range,
-                             range.parameters.status),
-                      mapping_it);
+    client::expect_ok(
+        answer(file_.get(), uvm_abi::create_external_range, range, range.parameters.status),
+        mapping_it);
     try {
         client::expect_ok(series.long_map_external()
                               ? map_object<uvm_abi::map_external_allocation_parameters>(

@@ -36,10 +36,9 @@ channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
       registration_(session.gpu.handle, std::span(host_.data(), host_.size()),
                     without_registration),
       semaphore_on_gpu_(registration_.gpu_address()) {
-    ring_.emplace(command_ring::places{channel_.block(), channel_.block_on_gpu(),
-                                       session.usermode.doorbell(), channel_.token(), semaphore(),
-                                       semaphore_on_gpu_, session.kind.copy,
-                                       channel_.block_on_gpu() + begun_at});
+    ring_.emplace(command_ring::places{
+        channel_.block(), channel_.block_on_gpu(), session.usermode.doorbell(), channel_.token(),
+        semaphore(), semaphore_on_gpu_, session.kind.copy, channel_.block_on_gpu() + begun_at});
 }
 
 semaphore_word channel_queue::word_of(ticket number) const noexcept {

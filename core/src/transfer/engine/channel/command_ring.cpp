@@ -52,19 +52,24 @@ public:
                   std::uint32_t launch) noexcept {
         auto const length = static_cast<std::uint32_t>(bytes);
         if (length != ring_.last_length_) {
-            put(commands::methods(commands::copy_subchannel, commands::method_line_length, 1), length);
+            put(commands::methods(commands::copy_subchannel, commands::method_line_length, 1),
+                length);
             ring_.last_length_ = length;
         }
-        put(commands::methods(commands::copy_subchannel, commands::method_offset_in, 4), high(from));
+        put(commands::methods(commands::copy_subchannel, commands::method_offset_in, 4),
+            high(from));
         put(low(from), high(to));
-        put(low(to), commands::immediate_method(commands::copy_subchannel, commands::method_launch_dma, launch));
+        put(low(to), commands::immediate_method(commands::copy_subchannel,
+                                                commands::method_launch_dma, launch));
     }
 
     /// A semaphore release without a copy.
     void put_semaphore(std::uint32_t value) noexcept {
-        put(commands::methods(commands::copy_subchannel, commands::method_semaphore_payload, 1), value);
+        put(commands::methods(commands::copy_subchannel, commands::method_semaphore_payload, 1),
+            value);
         put(commands::immediate_method(commands::copy_subchannel, commands::method_launch_dma,
-                                  commands::launch_linear | commands::launch_flush | commands::launch_semaphore));
+                                       commands::launch_linear | commands::launch_flush |
+                                           commands::launch_semaphore));
     }
     void put_acquire(semaphore_word const& awaited) noexcept {
         put(commands::methods(abi::host_subchannel, abi::method_channel_semaphore, 5),
@@ -75,7 +80,8 @@ public:
     }
     /// Reports that the ticket's wait is over.
     void put_begun(std::uint64_t address, std::uint32_t ticket) noexcept {
-        put(commands::methods(abi::host_subchannel, abi::method_channel_semaphore, 5), low(address));
+        put(commands::methods(abi::host_subchannel, abi::method_channel_semaphore, 5),
+            low(address));
         put(high(address), ticket);
         put(0, abi::semaphore_release);
     }
@@ -148,7 +154,8 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
                 if (at + 1 == pieces.size()) {
                     // Without the flush, 2 of 97,271 copies were stale at the semaphore (H200).
                     launch |= commands::launch_flush | commands::launch_semaphore;
-                    words.put(commands::methods(commands::copy_subchannel, commands::method_semaphore_payload, 1),
+                    words.put(commands::methods(commands::copy_subchannel,
+                                                commands::method_semaphore_payload, 1),
                               low(number));
                 }
                 words.put_copy(each.from, each.to, each.bytes, launch);
