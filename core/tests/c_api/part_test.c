@@ -9,7 +9,6 @@
 #include "check.h"
 #include "cuda_calls.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,11 +27,7 @@ static void set_up(void) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);
     }
-    driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void* context = NULL;
-    CHECK(cu("cuDevicePrimaryCtxRetain", &context, NULL) == 0);
-    CHECK(cu("cuCtxSetCurrent", context, NULL) == 0);
-    CHECK(cu("cuStreamCreate", &stream, (void*)1) == 0);
+    stream = use_driver();
 }
 
 static barmap_arena_part* take(barmap_arena* from, int which, size_t bytes) {

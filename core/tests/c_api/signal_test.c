@@ -7,7 +7,6 @@
 #include "check.h"
 #include "cuda_calls.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -26,11 +25,7 @@ static void set_up(void) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);
     }
-    driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void* context = NULL;
-    CHECK(cu("cuDevicePrimaryCtxRetain", &context, NULL) == 0);
-    CHECK(cu("cuCtxSetCurrent", context, NULL) == 0);
-    CHECK(cu("cuStreamCreate", &stream, (void*)1) == 0);
+    stream = use_driver();
 }
 
 static size_t depth_to_gpu(barmap_ring_to_gpu const* ring, int closed) {

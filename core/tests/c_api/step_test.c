@@ -5,7 +5,6 @@
 #include "check.h"
 #include "cuda_calls.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,11 +30,7 @@ static void set_up(void) {
     uint64_t const address = barmap_pin_gpu_address(memory);
     tensors[0] = (barmap_step_tensor){address + 1, large}; // of no alignment
     tensors[1] = (barmap_step_tensor){address + 2048, small};
-    driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void* context = NULL;
-    CHECK(cu("cuDevicePrimaryCtxRetain", &context, NULL) == 0);
-    CHECK(cu("cuCtxSetCurrent", context, NULL) == 0);
-    CHECK(cu("cuStreamCreate", &stream, (void*)1) == 0);
+    stream = use_driver();
 }
 
 static void synchronize(void) {
