@@ -104,8 +104,7 @@ private:
                    "queue; if a kernel has ended without giving the queue back, restart it";
         default:
             return "an enqueued list was not copied in its time: give it more; its pieces may "
-                   "still "
-                   "be copied, so free nothing of it before a restart";
+                   "still be copied, so free nothing of it before a restart";
         }
     }
 
