@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "command/exit_codes.hpp"
+#include "command/options.hpp"
 #include "info/summary.hpp"
 #include "output/formatted.hpp"
 #include "output/machine.hpp"
 #include "output/report.hpp"
 #include "output/table.hpp"
 #include "output/units.hpp"
-#include "command/exit_codes.hpp"
-#include "command/options.hpp"
 
 #include "cuda/driver_api.hpp"
 
@@ -118,7 +118,8 @@ std::vector<engine_report> batch_engines(device const& gpu) {
 kernel_copies find_kernel_copies(device const& gpu) {
     try {
         kernel_queue const made(gpu);
-        return {true, "by a doorbell that is mapped for them"};
+        return {true, made.is_rung_by_cpu() ? "the CPU rings the doorbell (BARMAP_DOORBELL=cpu)"
+                                            : "by a doorbell that is mapped for them"};
     } catch (error const& failure) {
         return {false, failure.what()};
     }
@@ -178,18 +179,16 @@ void tell_crossovers(details& all, found_gpu const& gpu) {
         }
         std::vector<std::string> line;
         for (copy_crossover const& each : found.crossovers) {
-            all.crossovers.push_back(
-                object({{"gpu", gpu.ordinal},
-                        {"backend", found.backend},
-                        {"direction", to_string(each.direction)},
-                        {"host", to_string(each.host)},
-                        {"from_bytes", each.from_bytes},
-                        {"method", each.method},
-                        {"cuda_malloc", each.of_cuda_malloc}}));
+            all.crossovers.push_back(object({{"gpu", gpu.ordinal},
+                                             {"backend", found.backend},
+                                             {"direction", to_string(each.direction)},
+                                             {"host", to_string(each.host)},
+                                             {"from_bytes", each.from_bytes},
+                                             {"method", each.method},
+                                             {"cuda_malloc", each.of_cuda_malloc}}));
             if (each.from_bytes > 0) {
-                line.back() += formatted(
-                    "; {} from {}{}", each.method, size_text(each.from_bytes),
-                    each.of_cuda_malloc ? "" : ", not of cudaMalloc memory");
+                line.back() += formatted("; {} from {}{}", each.method, size_text(each.from_bytes),
+                                         each.of_cuda_malloc ? "" : ", not of cudaMalloc memory");
                 continue;
             }
             if (!line.empty())

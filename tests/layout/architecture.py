@@ -114,7 +114,8 @@ for below in BELOW.values():
 # Public headers of plain types, for every room, and those that declare what a room defines; the other classes of C++ are
 # for the two uppermost rooms alone.
 PLAIN_HEADERS = {"barmap.h", "list.h", "report.h", "error.hpp", "export.hpp", "report.hpp", "types.hpp", "waits.hpp"}
-HEADERS_OF = {"transfer": {"copy.hpp", "gpu/copy_commands.cuh", "gpu/kernel_queue.cuh", "window.hpp"}}
+HEADERS_OF = {"transfer": {"copy.hpp", "gpu/copy_commands.cuh", "gpu/kernel_queue.cuh",
+                           "gpu/shared_queue.cuh", "window.hpp"}}
 
 
 def includes_upwards(root: Path) -> list[str]:

@@ -133,16 +133,25 @@ STEP_KERNELS = "".join(
 # the channel then hung (H200). Without the second the doorbell might come first, and the entry would wait for the next one.
 SEGMENT = "st.relaxed, fence, fence, bar.warp.sync, st.relaxed, fence, fence, st.relaxed, bar.warp.sync"
 # The search for room, which the compiler puts anywhere in the text.
-ROOM = "ld.acquire, shfl, shfl, bar.warp.sync, ld.relaxed, shfl, shfl, ld.relaxed, shfl, shfl, vote, "
+ROOM = "ld.acquire, shfl, shfl, bar.warp.sync, ld.relaxed, shfl, shfl, vote, "
 QUEUES = {
-    "submit": SEGMENT + ", st.relaxed, vote",
+    "submit": SEGMENT + ", vote",
     "wait": "ld.acquire, shfl, shfl, bar.warp.sync, ld.relaxed, shfl, shfl, vote",
 }
+QUEUE_INCLUDES = "#include <barmap/gpu/kernel_queue.cuh>\n#include <barmap/gpu/shared_queue.cuh>\n"
 QUEUE_KERNELS = """using namespace barmap::gpu;
 extern "C" KERNEL void operation_0(warp_submitter& of, copy_piece const* from, word* ticket) {
     of.submit(1, [=](unsigned) { return *from; }, *ticket);
 }
 extern "C" KERNEL void operation_1(warp_submitter& of, word ticket) { of.wait(ticket, 1000); }
+"""
+# A submission to a shared queue, in whatever order its blocks stand: a fence in each lane before the marks, which all are
+# stored before the first lane says that the warp has arrived; and what a segment has, by whoever hands over.
+SHARED_PARTS = ("fence, fence, bar.warp.sync, st.relaxed, bar.warp.sync", "fence, fence, bar.warp.sync, st.relaxed, fence")
+SHARED_KERNEL = """using namespace barmap::gpu;
+extern "C" KERNEL void operation_0(shared_submitter& of, copy_piece const* from, word* ticket) {
+    of.submit(1, [=](unsigned) { return *from; }, *ticket);
+}
 """
 
 KERNEL = "#define KERNEL __global__\n"
@@ -231,7 +240,13 @@ class DeviceHeaders(unittest.TestCase):
         self.expect_operations(self.ptx("#include <barmap/gpu/step.cuh>\n" + STEP_KERNELS, "sm_70"), _COLLECTIVE, STEPS)
 
     def test_cuda_queues_publish_in_order(self):
-        self.expect_operations(self.ptx("#include <barmap/gpu/kernel_queue.cuh>\n" + QUEUE_KERNELS, "sm_70"), _COLLECTIVE, QUEUES)
+        self.expect_operations(self.ptx(QUEUE_INCLUDES + QUEUE_KERNELS, "sm_70"), _COLLECTIVE, QUEUES)
+
+    def test_cuda_warps_share_queues_in_order(self):
+        ptx = self.ptx(QUEUE_INCLUDES + SHARED_KERNEL, "sm_70")
+        found = ", ".join(match.group(1) for match in _COLLECTIVE.finditer(ptx))
+        for part in SHARED_PARTS:
+            self.assertIn(part, found)
 
     def test_hip_orders_what_it_loads_and_stores(self):
         compiled = self.hip(INCLUDES + OPERATION_KERNELS, "-emit-llvm")

@@ -19,19 +19,47 @@ typedef struct barmap_kernel_queue_handle {
     uint64_t words[16];
 } barmap_kernel_queue_handle;
 
-/// Makes a queue, and shows by one submission that its channel works; takes about 15 ms. It needs a
-/// GPU from Hopper on, NVIDIA's kernel driver with a series that barmap knows, and no MIG. Any
-/// thread.
+/// Values of barmap_kernel_queue_options::flags; combine them with |.
+enum barmap_kernel_queue_flags {
+    BARMAP_KERNEL_QUEUE_SHARED =
+        1, ///< warps submit at the same time: <barmap/gpu/shared_queue.cuh>
+    /// Where kernels of this GPU cannot ring a doorbell, a thread of the CPU rings it for them,
+    /// which takes some microseconds, or about 100 after a pause of a millisecond.
+    BARMAP_KERNEL_QUEUE_OR_RUNG_BY_CPU = 2
+};
+
+/// How a queue is made. It grows as barmap_pin_options does.
+typedef struct barmap_kernel_queue_options {
+    size_t size;    ///< sizeof(barmap_kernel_queue_options), as compiled into the program
+    uint64_t flags; ///< values of enum barmap_kernel_queue_flags
+} barmap_kernel_queue_options;
+
+/// Makes a queue, and shows by one submission that its channel works; takes about 15 ms. It needs
+/// NVIDIA's kernel driver with a series that barmap knows, no MIG, and a GPU from Hopper on unless
+/// the CPU may ring. A thread watches the channel, and wakes up 100 times a second. Any thread.
+/// @param or_null options, or NULL for none
 /// @param out free it with barmap_kernel_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT if kernels of this GPU cannot ring a doorbell, with the
-///         reason: submit from the CPU then, by a barmap_batch_queue; BARMAP_ERROR_BACKEND_BROKEN
-///         if the channel does not work; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED;
+///         reason: let the CPU ring it, or submit from the CPU, by a barmap_batch_queue;
+///         BARMAP_ERROR_BACKEND_BROKEN if the channel does not work; BARMAP_ERROR_INVALID_ARGUMENT,
+///         also for options that this library does not know; BARMAP_ERROR_CHECKPOINTED;
 ///         BARMAP_ERROR_NO_MEMORY; BARMAP_ERROR_FORKED_CHILD; what the driver refuses
 ///
 ///     barmap_kernel_queue *queue;
-///     if (barmap_kernel_queue_create(gpu, &queue) != BARMAP_OK)
+///     if (barmap_kernel_queue_create(gpu, NULL, &queue) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_queue** out);
+BARMAP_API int barmap_kernel_queue_create(barmap_device* device,
+                                          barmap_kernel_queue_options const* or_null,
+                                          barmap_kernel_queue** out);
+
+/// Whether a thread of the CPU rings the doorbell: because kernels cannot, or BARMAP_DOORBELL=cpu
+/// says so. Any thread.
+/// @param is set to 1 or 0
+/// @return as barmap_kernel_queue_get()
+///
+///     if (barmap_kernel_queue_is_rung_by_cpu(queue, &is) == BARMAP_OK && is)
+///         puts("the CPU rings");
+BARMAP_API int barmap_kernel_queue_is_rung_by_cpu(barmap_kernel_queue* queue, int* is);
 
 /// The kernel's argument, valid until the queue is restarted, destroyed or released for a
 /// checkpoint. After a checkpoint this call makes a new channel, at other addresses: capture graphs
@@ -73,8 +101,8 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
                                            uint64_t count, size_t most, uint64_t at_most_ns,
                                            void* stream);
 
-/// Asks whether the channel has stopped, and if so tells kernels that wait: their waits return
-/// `failed`; and whether an enqueued list was not copied whole since the last call. Any thread.
+/// Asks whether the channel has stopped, which the waits of kernels tell as `failed` within 10 ms;
+/// and whether an enqueued list was not copied whole since the last call. Any thread.
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED with the reason, for a stopped channel with the driver's
 ///         number (Xid): which bytes of the unfinished submissions were copied is unknown;
 ///         BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD

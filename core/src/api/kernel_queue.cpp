@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "api/handles.hpp"
+#include "base/c_options.hpp"
 #include "cuda/context_scope.hpp"
 #include "cuda/own_kernel.hpp"
 #include "transfer/engine/channel/kernel_channel.hpp"
@@ -24,7 +25,8 @@ namespace barmap {
 /// Thread rule: threads may call every member concurrently.
 class kernel_queue_state final : public checkpoint::survivor {
 public:
-    explicit kernel_queue_state(std::shared_ptr<device_state> of) : device_(std::move(of)) {
+    kernel_queue_state(std::shared_ptr<device_state> of, engine::kernel_channel::form how)
+        : device_(std::move(of)), form_(how) {
         restart();
     }
     kernel_queue_state(kernel_queue_state const&) = delete;
@@ -40,12 +42,17 @@ public:
     /// What kernels, or threads that act as kernels, get. @throws error if the channel has stopped
     [[nodiscard]] gpu::kernel_queue get(bool for_thread) {
         std::lock_guard const hold(lock_);
-        if (!channel_) // since a checkpoint, or a restart that failed
-            make();
+        expect_channel();
         if (auto const why = channel_->failure())
             throw error(errc::backend_broken, "let kernels submit copies", "",
                         *why + "; restart the queue when no kernel uses it");
         return for_thread ? channel_->queue_for_thread() : channel_->queue();
+    }
+
+    [[nodiscard]] bool is_rung_by_cpu() {
+        std::lock_guard const hold(lock_);
+        expect_channel();
+        return channel_->is_rung_by_cpu();
     }
 
     void enqueue(gpu::copy_piece const* pieces, gpu::word const* count, std::size_t most,
@@ -80,7 +87,11 @@ public:
     [[nodiscard]] device_state& device() const noexcept { return *device_; }
 
 private:
-    void make() { channel_ = std::make_unique<engine::kernel_channel>(device_->gpu); }
+    void make() { channel_ = std::make_unique<engine::kernel_channel>(device_->gpu, form_); }
+    void expect_channel() {
+        if (!channel_) // since a checkpoint, or a restart that failed
+            make();
+    }
 
     cuda::own_kernel const& kernel() {
         std::lock_guard const hold(lock_);
@@ -109,6 +120,7 @@ private:
     }
 
     std::shared_ptr<device_state> const device_;
+    engine::kernel_channel::form const form_;
     cuda::primary_context const context_ = cuda::primary_context::retain(device_->gpu.handle);
     std::mutex lock_;
     std::unique_ptr<engine::kernel_channel> channel_; ///< under the lock
@@ -119,7 +131,9 @@ private:
 } // namespace barmap
 
 struct barmap_kernel_queue {
-    explicit barmap_kernel_queue(std::shared_ptr<barmap::device_state> of) : state(std::move(of)) {}
+    barmap_kernel_queue(std::shared_ptr<barmap::device_state> of,
+                        barmap::engine::kernel_channel::form how)
+        : state(std::move(of), how) {}
     barmap::kernel_queue_state state;
 };
 
@@ -152,12 +166,30 @@ int get(barmap_kernel_queue* queue, barmap_kernel_queue_handle* handle, bool for
 
 } // namespace
 
-int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_queue** out) {
+int barmap_kernel_queue_create(barmap_device* device, barmap_kernel_queue_options const* or_null,
+                               barmap_kernel_queue** out) {
     static constexpr char operation[] = "make a queue for kernels";
     return c::make(out, operation, [&] {
+        barmap_kernel_queue_options const options =
+            c::known(or_null, BARMAP_KERNEL_QUEUE_SHARED | BARMAP_KERNEL_QUEUE_OR_RUNG_BY_CPU,
+                     "use the options of a queue for kernels",
+                     "set their size to sizeof(barmap_kernel_queue_options)");
         auto const& of = barmap::state_of(device, operation);
         checkpoint::pass const here = of->enter(operation, device_state::look::always);
-        return std::make_unique<barmap_kernel_queue>(of);
+        return std::make_unique<barmap_kernel_queue>(
+            of, engine::kernel_channel::form{
+                    .is_shared = (options.flags & BARMAP_KERNEL_QUEUE_SHARED) != 0,
+                    .or_rung_by_cpu = (options.flags & BARMAP_KERNEL_QUEUE_OR_RUNG_BY_CPU) != 0});
+    });
+}
+
+int barmap_kernel_queue_is_rung_by_cpu(barmap_kernel_queue* queue, int* is) {
+    static constexpr char operation[] = "ask who rings a queue's doorbell";
+    return attempt([&] {
+        int& to = expect(is, operation, "pass a pointer for the answer, not NULL");
+        kernel_queue_state& state = state_of(queue, operation);
+        checkpoint::pass const here = state.device().enter(operation, device_state::look::always);
+        to = state.is_rung_by_cpu();
     });
 }
 

@@ -50,6 +50,11 @@ bool take_switch(bool& to, std::string_view value) {
     return to || value == "0";
 }
 
+bool take_bell(bool& by_cpu, std::string_view value) {
+    by_cpu = value == "cpu";
+    return by_cpu || value == "kernel";
+}
+
 bool take_path(std::string& to, std::string_view value) {
     to = value;
     return true;
@@ -65,7 +70,7 @@ struct entry {
     bool only_says = false; ///< for diagnosis: a value that is not allowed stops nothing
 };
 
-constexpr std::array<entry, 9> table{{
+constexpr std::array<entry, 10> table{{
     {"BARMAP_BACKEND", "auto", "auto, or one backend's name", "allow only this backend",
      [](values& to, std::string_view value) { return take_name(to.backend, value); }},
     {"BARMAP_COPY", "auto", "auto, or one copy routine's name", "use only this CPU copy routine",
@@ -73,10 +78,14 @@ constexpr std::array<entry, 9> table{{
     {"BARMAP_ENGINE", "auto", "auto, none, or one copy engine's name",
      "use only this copy engine, or none",
      [](values& to, std::string_view value) { return take_name(to.engine, value); }},
+    {"BARMAP_DOORBELL", "kernel", "kernel, cpu",
+     "who rings the doorbell of kernel queues: under compute-sanitizer, let the CPU",
+     [](values& to, std::string_view value) { return take_bell(to.rings_by_cpu, value); }},
     {"BARMAP_REQUIRE", "none", "backends' names, separated by commas",
      "opening a device fails unless these backends are usable",
      [](values& to, std::string_view value) { return take_list(to.require, value); }},
-    {"BARMAP_POLICY", "none", "name=value, separated by commas: names and ranges of `barmap info --json`",
+    {"BARMAP_POLICY", "none",
+     "name=value, separated by commas: names and ranges of `barmap info --json`",
      "overrule numbers by which barmap chooses",
      [](values& to, std::string_view value) { return policy::take(to.policy, value); }},
     {"BARMAP_LOG", "off", "off, info, debug", "print each decision, and each pin, to stderr",
@@ -136,8 +145,9 @@ void put_in_force(std::unique_ptr<snapshot const> next) {
     in_force.store(kept->back().get(), std::memory_order_release);
 }
 
-/// Names on stderr the variables that nothing reads and the values that are ignored: who has misspelt
-/// one would not learn of it otherwise. Silent in a privileged process, as secure_getenv is.
+/// Names on stderr the variables that nothing reads and the values that are ignored: who has
+/// misspelt one would not learn of it otherwise. Silent in a privileged process, as secure_getenv
+/// is.
 void name_what_is_ignored(std::vector<std::string> sentences) {
     if (::getauxval(AT_SECURE))
         return;

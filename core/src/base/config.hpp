@@ -23,6 +23,7 @@ struct values {
     std::string backend;                      ///< BARMAP_BACKEND; empty: any
     std::string copy;                         ///< BARMAP_COPY; empty: the measured ones
     std::string engine;                       ///< BARMAP_ENGINE; empty: the fastest
+    bool rings_by_cpu = false;                ///< BARMAP_DOORBELL
     std::vector<std::string> require;         ///< BARMAP_REQUIRE
     policy::values policy;                    ///< BARMAP_POLICY
     log_level log = log_level::off;           ///< BARMAP_LOG

@@ -10,10 +10,22 @@ int main(void) {
     barmap_kernel_queue_handle handle;
     CHECK(barmap_device_create(0, &gpu) == BARMAP_OK);
     REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "simulated GPU", queue,
-            barmap_kernel_queue_create(gpu, &queue));
+            barmap_kernel_queue_create(gpu, NULL, &queue));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "create a device first", queue,
-            barmap_kernel_queue_create(NULL, &queue));
-    REFUSED_WITHOUT_OUTPUT("NULL", barmap_kernel_queue_create(gpu, NULL));
+            barmap_kernel_queue_create(NULL, NULL, &queue));
+    REFUSED_WITHOUT_OUTPUT("NULL", barmap_kernel_queue_create(gpu, NULL, NULL));
+    barmap_kernel_queue_options how = {.size = sizeof how, .flags = 4};
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a flag that this version does not know", queue,
+            barmap_kernel_queue_create(gpu, &how, &queue));
+    how.flags = BARMAP_KERNEL_QUEUE_SHARED | BARMAP_KERNEL_QUEUE_OR_RUNG_BY_CPU;
+    REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "simulated GPU", queue,
+            barmap_kernel_queue_create(gpu, &how, &queue));
+    how.size = 0;
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "sizeof(barmap_kernel_queue_options)", queue,
+            barmap_kernel_queue_create(gpu, &how, &queue));
+    int is = 0;
+    REFUSED_WITHOUT_OUTPUT("create a queue", barmap_kernel_queue_is_rung_by_cpu(NULL, &is));
+    REFUSED_WITHOUT_OUTPUT("not NULL", barmap_kernel_queue_is_rung_by_cpu(NULL, NULL));
     REFUSED_WITHOUT_OUTPUT("create a queue", barmap_kernel_queue_get(NULL, &handle));
     REFUSED_WITHOUT_OUTPUT("create a queue", barmap_kernel_queue_get_for_thread(NULL, &handle));
     REFUSED_WITHOUT_OUTPUT("not NULL", barmap_kernel_queue_get(NULL, NULL));

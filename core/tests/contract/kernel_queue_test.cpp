@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/config.hpp"
 #include "contract/batch_fixture.hpp"
 #include "contract/checkpoint_of_cuda.hpp"
 #include "contract/kernel_side.hpp"
@@ -6,8 +7,10 @@
 
 #include <barmap/checkpoint.hpp>
 #include <barmap/kernel_queue.hpp>
+#include <barmap/report.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,7 +35,7 @@ struct kernel_queue_test : testing::Test {
         kernel_side::warp_submitter copies(queue->handle_for_thread());
         kernel_side::word ticket = 0;
         ASSERT_EQ(copies.submit(
-                      1, [&](unsigned) { return one(); }, ticket, {0, 0}, kernel_side::patience),
+                      1, [&](unsigned) { return one(); }, ticket, {}, kernel_side::patience),
                   kernel_side::status::ok);
         ASSERT_EQ(copies.wait(ticket, kernel_side::patience), kernel_side::status::ok);
         EXPECT_TRUE(same_bytes(host.bytes().first(64), sent));
@@ -51,6 +54,22 @@ TEST_F(kernel_queue_test, copies_and_is_made_new_by_a_restart) {
     EXPECT_NE(other.handle().token, queue->handle().token);
     kernel_queue moved(std::move(other));
     EXPECT_NE(moved.c_handle(), nullptr);
+}
+
+TEST_F(kernel_queue_test, is_rung_by_the_cpu_where_the_environment_says_so) {
+    EXPECT_FALSE(queue->is_rung_by_cpu());
+    ASSERT_EQ(::setenv("BARMAP_DOORBELL", "cpu", 1), 0);
+    config::read_again();
+    queue->restart();
+    EXPECT_TRUE(queue->is_rung_by_cpu());
+    expect_to_copy();
+    kernel_queue const shared(gpu, {.is_shared = true});
+    EXPECT_NE(shared.handle().sharing, nullptr);
+    ASSERT_EQ(::setenv("BARMAP_DOORBELL", "mailman", 1), 0);
+    config::read_again();
+    EXPECT_EQ(kernel_side::code_of([] { expect_settings(); }), errc::invalid_argument);
+    ::unsetenv("BARMAP_DOORBELL");
+    config::read_again();
 }
 
 TEST_F(kernel_queue_test, says_that_the_channel_has_stopped_until_it_is_restarted) {

@@ -11,10 +11,12 @@
 /// A kernel's side of a queue, by its names there.
 namespace barmap::contract::kernel_side {
 
-using barmap::gpu::status, barmap::gpu::submit_and_wait, barmap::gpu::warp_submitter;
+using barmap::gpu::shared_submitter, barmap::gpu::warp_submitter;
+using barmap::gpu::status, barmap::gpu::submit_and_wait;
 using barmap::gpu::word;
 using piece = barmap::gpu::copy_piece;
 using queue = barmap::gpu::kernel_queue;
+using sharing = barmap::gpu::kernel_queue_sharing;
 using task = barmap::gpu::kernel_queue_task;
 
 inline constexpr word patience = 20'000'000'000; // ns

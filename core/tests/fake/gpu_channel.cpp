@@ -248,7 +248,14 @@ void channel::method(std::uint32_t subchannel, std::uint32_t which, std::uint32_
     case commands::method_set_semaphore + 4:
         return set_low(semaphore_, value);
     case commands::method_semaphore_payload:
-        payload_ = value;
+        set_low(payload_, value);
+        return;
+    case commands::method_semaphore_payload_upper:
+        if (!has_semaphores_of_8())
+            break;
+        set_high(payload_, value);
+        return;
+    case commands::method_nop:
         return;
     case commands::method_offset_in:
         return set_high(in_, value);
@@ -264,15 +271,22 @@ void channel::method(std::uint32_t subchannel, std::uint32_t which, std::uint32_
     case commands::method_launch_dma:
         return launch(value, from);
     default:
-        throw stop::unknown("method " + std::to_string(which));
+        break;
     }
+    throw stop::unknown("method " + std::to_string(which));
+}
+
+bool channel::has_semaphores_of_8() const noexcept {
+    constexpr std::uint32_t of_ga100 = 0xc6b5; // clc7b5.h is the first to have them
+    return of_.copy_class > of_ga100;
 }
 
 void channel::launch(std::uint32_t flags, orders& from) {
     constexpr std::uint32_t transfer_type = 3;
     std::uint32_t const transfer = flags & transfer_type;
+    std::uint32_t const of_8 = has_semaphores_of_8() ? commands::launch_semaphore_of_8 : 0;
     if ((flags & ~(transfer_type | commands::launch_flush | commands::launch_semaphore |
-                   commands::launch_linear)) != 0 ||
+                   commands::launch_linear | of_8)) != 0 ||
         transfer == transfer_type)
         throw stop::unknown("LAUNCH_DMA with unknown flags: " + std::to_string(flags));
     ++from.done.launches;
@@ -290,7 +304,7 @@ void channel::launch(std::uint32_t flags, orders& from) {
     if ((flags & commands::launch_flush) != 0)
         flush();
     if ((flags & commands::launch_semaphore) != 0) {
-        release_semaphore();
+        release_semaphore((flags & commands::launch_semaphore_of_8) != 0);
         ++from.done.semaphores;
     }
 }
@@ -327,10 +341,12 @@ void channel::flush() {
     }
 }
 
-void channel::release_semaphore() {
-    if (semaphore_ % sizeof payload_ != 0)
+void channel::release_semaphore(bool of_8) {
+    if (semaphore_ % (of_8 ? 8 : 4) != 0)
         throw stop::unknown("a semaphore that is not aligned");
-    store_word(semaphore_, payload_);
+    if (of_8)
+        store_word(semaphore_ + 4, static_cast<std::uint32_t>(payload_ >> 32));
+    store_word(semaphore_, static_cast<std::uint32_t>(payload_));
 }
 
 void channel::store_word(std::uint64_t address, std::uint32_t word) const {

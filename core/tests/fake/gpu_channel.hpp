@@ -113,7 +113,8 @@ private:
     void copy(piece const& what, orders& from);
     void copy_all(orders& from);
     void flush();
-    void release_semaphore();
+    void release_semaphore(bool of_8);
+    [[nodiscard]] bool has_semaphores_of_8() const noexcept;
     void store_word(std::uint64_t address, std::uint32_t word) const;
     [[nodiscard]] std::uint32_t put() const;
     void read(std::uint64_t address, void* to, std::size_t bytes) const;
@@ -135,8 +136,8 @@ private:
         clock::time_point since{};
     } acquire_;
 
-    std::uint64_t in_ = 0, out_ = 0, semaphore_ = 0;
-    std::uint32_t length_ = 0, payload_ = 0;
+    std::uint64_t in_ = 0, out_ = 0, semaphore_ = 0, payload_ = 0;
+    std::uint32_t length_ = 0;
     std::vector<piece> pipelined_; ///< of which none must wait for another
     std::vector<late_bytes> late_; ///< on their way to the host
     clock::time_point now_{}, not_before_{}, late_at_{}, report_at_{};

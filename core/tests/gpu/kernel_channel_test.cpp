@@ -34,7 +34,7 @@ protected:
         if (IsSkipped() || testing::Test::HasFatalFailure())
             return;
         try {
-            channel_.emplace(identify(0));
+            channel_.emplace(identify(0), engine::kernel_channel::form{});
         } catch (error const& failure) {
             GTEST_SKIP() << failure.what();
         }
@@ -201,7 +201,7 @@ TEST_F(kernel_channel_test, an_address_that_is_not_mapped_stops_the_channel_and_
         std::memset(failures_->bytes().data(), 0, sizeof found);
         auto const again = std::chrono::steady_clock::now();
         channel_.reset();
-        channel_.emplace(identify(0));
+        channel_.emplace(identify(0), engine::kernel_channel::form{});
         std::printf("made new in %.1f ms\n", std::chrono::duration<double, std::milli>(
                                                  std::chrono::steady_clock::now() - again)
                                                  .count());
@@ -278,7 +278,7 @@ TEST_F(kernel_channel_test, ends_after_the_kernels_that_use_it) {
                unsigned{count}, 1u, 0, failures());
         channel_.reset(); // 10 ms before the kernel would end
         expect_success(cu().ctx_synchronize());
-        channel_.emplace(identify(0));
+        channel_.emplace(identify(0), engine::kernel_channel::form{});
         expect_no_failure();
     }
 }

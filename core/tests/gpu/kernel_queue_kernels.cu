@@ -20,7 +20,7 @@ extern "C" BARMAP_KERNEL void barmap_test_lists(gpu::kernel_queue queue,
         gpu::copy_piece const* const of_list = pieces + static_cast<word>(list) * count;
         is_right = copies.submit(
                        count, [=](unsigned i) { return of_list[i]; }, ticket,
-                       gpu::copy_signal{0, 0}, patience) == status::ok &&
+                       gpu::copy_signal{0, 0, 0}, patience) == status::ok &&
                    copies.wait(ticket < depth ? 0 : ticket + 1 - depth, patience) == status::ok;
     }
     is_right = copies.wait(ticket, patience) == status::ok && is_right;
@@ -42,7 +42,7 @@ extern "C" BARMAP_KERNEL void barmap_test_signals(gpu::kernel_queue queue, unsig
         word ticket = 0;
         gpu::copy_piece const piece = {destination, reinterpret_cast<word>(source), words * 4};
         is_right = copies.submit(
-                       1, [=](unsigned) { return piece; }, ticket, gpu::copy_signal{signal, round},
+                       1, [=](unsigned) { return piece; }, ticket, gpu::copy_signal{signal, round, 0},
                        patience) == status::ok;
         word const begin = gpu::nanoseconds_now();
         while (is_right && gpu::detail::any_lane(gpu::detail::load_acquire_32(seen) < round))
@@ -61,6 +61,6 @@ extern "C" BARMAP_KERNEL void barmap_test_trap(gpu::kernel_queue queue, word fro
         [=](unsigned i) {
             return gpu::copy_piece{to + i % 256 * 4096, from + i % 256 * 4096, 4096};
         },
-        ticket, gpu::copy_signal{0, 0}, patience);
+        ticket, gpu::copy_signal{0, 0, 0}, patience);
     asm volatile("trap;");
 }

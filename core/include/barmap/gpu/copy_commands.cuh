@@ -43,6 +43,8 @@ constexpr unsigned copy_subchannel = 4;
 constexpr unsigned method_set_object = 0x0;
 constexpr unsigned method_set_semaphore = 0x240; ///< address (high, low), payload
 constexpr unsigned method_semaphore_payload = 0x248;
+constexpr unsigned method_nop = 0x100;
+constexpr unsigned method_semaphore_payload_upper = 0x24c; ///< for semaphores of 8 bytes
 constexpr unsigned method_launch_dma = 0x300;
 constexpr unsigned method_offset_in = 0x400; ///< source, destination, each high, low
 constexpr unsigned method_line_length = 0x418;
@@ -52,6 +54,7 @@ constexpr unsigned launch_pipelined = 1;       ///< may overlap with those befor
 constexpr unsigned launch_non_pipelined = 2;   ///< begins when those before it are done
 constexpr unsigned launch_flush = 1u << 2;     ///< what was written is visible before the semaphore
 constexpr unsigned launch_semaphore = 1u << 3; ///< of one word
+constexpr unsigned launch_semaphore_of_8 = 1u << 27;  ///< of two words, from GA10x on
 constexpr unsigned launch_linear = 1u << 7 | 1u << 8; ///< both sides are plain bytes
 
 /// USERD, a page of the channel: where the next free entry of the GPFIFO is written.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Counters between a CPU and running GPU code: the GPU's side. <barmap/counter.hpp> makes them, and
-/// the rules are in share/doc/barmap/rings.md.
+/// Counters between a CPU and running GPU code: the GPU's side. <barmap/counter.hpp> makes them,
+/// and the rules are in share/doc/barmap/rings.md.
 ///
 ///     __global__ void step(barmap::gpu::counter_to_gpu inputs, barmap::gpu::counter_to_cpu done,
 ///                          unsigned long long number) {
@@ -31,7 +31,9 @@ struct counter_to_cpu {
 };
 
 /// The number now. Later loads of this thread see what the CPU published before.
-BARMAP_DEVICE word value_of(counter_to_gpu const& counter) { return load_acquire(counter.value); }
+BARMAP_DEVICE word value_of(counter_to_gpu const& counter) {
+    return load_acquire(counter.value);
+}
 
 /// Polls until the number is at least this.
 /// @param nanoseconds how long, by a clock that is read after each 64 polls; 0: polls once

@@ -2,7 +2,8 @@
 /// Rings between a CPU and running GPU code: the GPU's side. <barmap/ring.hpp> makes them, and the
 /// rules are in share/doc/barmap/rings.md.
 ///
-///     __global__ void serve(barmap::gpu::ring_to_gpu<command> in, barmap::gpu::ring_to_cpu<answer> out) {
+///     __global__ void serve(barmap::gpu::ring_to_gpu<command> in, barmap::gpu::ring_to_cpu<answer>
+///     out) {
 ///         barmap::gpu::consumer<command> commands(in);
 ///         barmap::gpu::producer<answer> answers(out);
 ///         command next;
@@ -49,9 +50,9 @@ struct ring_to_cpu {
 
 /// Indices of the words of control and credits.
 struct ring_words {
-    static constexpr unsigned closed_by_producer = 0, cursor = 1;          ///< in control
+    static constexpr unsigned closed_by_producer = 0, cursor = 1;         ///< in control
     static constexpr unsigned read = 0, closed_by_consumer = 1, next = 2; ///< in credits
-    static constexpr unsigned bytes = 64;                                  ///< size of each
+    static constexpr unsigned bytes = 64;                                 ///< size of each
 };
 
 namespace detail {
@@ -132,8 +133,8 @@ private:
 
     ring_to_gpu<T> ring_;
     word next_;
-    word const* slot_; ///< of the next message: computed before it is polled
-    word until_credit_; ///< messages until credits are returned
+    word const* slot_;       ///< of the next message: computed before it is polled
+    word until_credit_;      ///< messages until credits are returned
     bool has_taken_ = false; ///< whether the message of slot_ was taken
 };
 
@@ -178,9 +179,7 @@ public:
     }
 
     /// Declares that no message follows.
-    BARMAP_DEVICE void close() {
-        store_release(ring_.control + ring_words::closed_by_producer, 1);
-    }
+    BARMAP_DEVICE void close() { store_release(ring_.control + ring_words::closed_by_producer, 1); }
 
 private:
     BARMAP_DEVICE status wait_for_room(word nanoseconds) {

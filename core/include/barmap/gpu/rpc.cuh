@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Calls of the CPU by running GPU code: the GPU's side. <barmap/rpc.hpp> makes them, and the rules are
-/// in share/doc/barmap/rings.md.
+/// Calls of the CPU by running GPU code: the GPU's side. <barmap/rpc.hpp> makes them, and the rules
+/// are in share/doc/barmap/rings.md.
 ///
 ///     __global__ void work(barmap::gpu::rpc_to_cpu<question, answer> cpu) {
 ///         answer found;
-///         if (barmap::gpu::call(cpu, question{threadIdx.x}, found, 1000000000) == barmap::gpu::status::ok)
+///         if (barmap::gpu::call(cpu, question{threadIdx.x}, found, 1000000000) ==
+///         barmap::gpu::status::ok)
 ///             ...
 ///     }
 ///
@@ -51,8 +52,8 @@ BARMAP_DEVICE bool may_use(rpc_to_cpu<Request, Reply> const& to, word number) {
     word const found = load_acquire(to.owners + (number & to.mask));
     word const before = number - to.mask - 1;
     return found == owner::free_for(number) ||
-        (found == owner::left_by(before) &&
-         has_arrived<Reply>(reply_to(to, before), before + 1));
+           (found == owner::left_by(before) &&
+            has_arrived<Reply>(reply_to(to, before), before + 1));
 }
 
 /// Takes the reply to a call, if it has arrived, and frees its slot.
@@ -60,7 +61,8 @@ template <class Request, class Reply>
 BARMAP_DEVICE bool take_reply(rpc_to_cpu<Request, Reply> const& to, word number, Reply& reply) {
     if (!take_slot(reply_to(to, number), number + 1, reply))
         return false;
-    store_after_reading<Reply>(to.owners + (number & to.mask), owner::free_for(number + to.mask + 1));
+    store_after_reading<Reply>(to.owners + (number & to.mask),
+                               owner::free_for(number + to.mask + 1));
     return true;
 }
 

@@ -22,7 +22,8 @@ namespace gpu {
 /// Sizes in the layout of messages to the GPU.
 struct layout_to_gpu {
     static constexpr unsigned line_bytes = 64, line_words = 8;
-    static constexpr unsigned line_payload = 7;  ///< words of a message in a line with one commit word
+    static constexpr unsigned line_payload =
+        7; ///< words of a message in a line with one commit word
     static constexpr unsigned most_in_pairs = 4; ///< words
 };
 
@@ -31,9 +32,10 @@ template <class T>
 struct slot_to_gpu {
     static constexpr unsigned payload_words = static_cast<unsigned>((sizeof(T) + 7) / 8);
     static constexpr bool is_in_pairs = payload_words <= layout_to_gpu::most_in_pairs;
-    static constexpr unsigned lines = is_in_pairs
-        ? 1
-        : (payload_words + layout_to_gpu::line_payload - 1) / layout_to_gpu::line_payload;
+    static constexpr unsigned lines =
+        is_in_pairs
+            ? 1
+            : (payload_words + layout_to_gpu::line_payload - 1) / layout_to_gpu::line_payload;
     static constexpr unsigned words = lines * layout_to_gpu::line_words, bytes = words * 8;
     static constexpr unsigned commits = is_in_pairs ? payload_words : lines;
 };
@@ -56,21 +58,22 @@ BARMAP_DEVICE bool is_in_pairs(word payload_words) {
 }
 BARMAP_DEVICE word lines_of(word payload_words) {
     return is_in_pairs(payload_words)
-        ? 1
-        : (payload_words + layout_to_gpu::line_payload - 1) / layout_to_gpu::line_payload;
+               ? 1
+               : (payload_words + layout_to_gpu::line_payload - 1) / layout_to_gpu::line_payload;
 }
 BARMAP_DEVICE word place_of_word(word index, word payload_words) {
-    return is_in_pairs(payload_words) ? index * 2
-                                      : index / layout_to_gpu::line_payload *
-                layout_to_gpu::line_words + index % layout_to_gpu::line_payload;
+    return is_in_pairs(payload_words)
+               ? index * 2
+               : index / layout_to_gpu::line_payload * layout_to_gpu::line_words +
+                     index % layout_to_gpu::line_payload;
 }
 BARMAP_DEVICE word count_of_commits(word payload_words) {
     return is_in_pairs(payload_words) ? payload_words : lines_of(payload_words);
 }
 BARMAP_DEVICE word place_of_commit(word index, word payload_words) {
     return is_in_pairs(payload_words)
-        ? index * 2 + 1
-        : index * layout_to_gpu::line_words + layout_to_gpu::line_payload;
+               ? index * 2 + 1
+               : index * layout_to_gpu::line_words + layout_to_gpu::line_payload;
 }
 
 /// Whether words that were just loaded all have this value. Compares the last one first: otherwise

@@ -47,7 +47,7 @@ public:
 
 private:
     word nanoseconds_, begin_; ///< begin_ is 0 before the first reading of the clock
-    unsigned polls_left_; ///< until is_over() is called
+    unsigned polls_left_;      ///< until is_over() is called
 };
 
 } // namespace detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// What the kernels of step_inputs and step_outputs do, which libbarmap launches: for those who do it
-/// in a kernel of their own, and, with a thread in the place of the block, for the simulated GPU.
-/// Compiles as <barmap/gpu/words.cuh>, but not for HIP.
+/// What the kernels of step_inputs and step_outputs do, which libbarmap launches: for those who do
+/// it in a kernel of their own, and, with a thread in the place of the block, for the simulated
+/// GPU. Compiles as <barmap/gpu/words.cuh>, but not for HIP.
 #pragma once
 
 #include <barmap/gpu/ring.cuh>
@@ -27,10 +27,10 @@ struct chunk {
 struct task {
     gpu::ring_handle ring;
     chunk const* chunks;
-    gpu::word count; ///< of chunks
-    gpu::word words; ///< of a message
+    gpu::word count;       ///< of chunks
+    gpu::word words;       ///< of a message
     gpu::word nanoseconds; ///< how long to wait before giving up
-    gpu::word* failures; ///< host memory: the status of a step that has given up
+    gpu::word* failures;   ///< host memory: the status of a step that has given up
 };
 
 /// Whether to continue when the time is over: never, on a GPU.
@@ -127,13 +127,14 @@ BARMAP_DEVICE void load(task const& of, Again again) {
     unsigned const threads = detail::threads_of_block();
     word const number = load_relaxed(of.ring.control + ring_words::cursor);
     word const commits = gpu::detail::count_of_commits(of.words);
-    word const* const slot = of.ring.slots +
-        (number & of.ring.mask) * gpu::detail::lines_of(of.words) * layout_to_gpu::line_words;
+    word const* const slot = of.ring.slots + (number & of.ring.mask) *
+                                                 gpu::detail::lines_of(of.words) *
+                                                 layout_to_gpu::line_words;
     auto const has_arrived = [&] {
         bool is_there = true;
         for (word i = thread; i < commits; i += threads)
             is_there = is_there &&
-                load_acquire(slot + gpu::detail::place_of_commit(i, of.words)) == number + 1;
+                       load_acquire(slot + gpu::detail::place_of_commit(i, of.words)) == number + 1;
         return is_there;
     };
     if (!detail::wait_in_block(of, has_arrived, again))

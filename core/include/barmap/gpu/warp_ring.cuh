@@ -46,9 +46,9 @@ public:
                 continue;
             // Messages that were pushed before the ring was closed have arrived by now. All lanes
             // must agree on the result.
-            is_closed = detail::ready_lanes(load_acquire(ring_.control +
-                                                         ring_words::closed_by_producer) != 0) ==
-                detail::lanes();
+            is_closed =
+                detail::ready_lanes(load_acquire(ring_.control + ring_words::closed_by_producer) !=
+                                    0) == detail::lanes();
             if (!is_closed && detail::ready_lanes(limit.is_over()) == detail::lanes())
                 return limit.without(status::empty);
         }
@@ -100,8 +100,7 @@ template <class T>
 class warp_producer {
 public:
     BARMAP_DEVICE explicit warp_producer(ring_to_cpu<T> const& ring)
-        : ring_(ring), next_(load_relaxed(ring.credits + ring_words::next)),
-          read_(read()) {}
+        : ring_(ring), next_(load_relaxed(ring.credits + ring_words::next)), read_(read()) {}
     warp_producer(warp_producer const&) = delete;
     warp_producer& operator=(warp_producer const&) = delete;
     BARMAP_DEVICE ~warp_producer() {

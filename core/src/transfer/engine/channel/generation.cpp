@@ -13,12 +13,12 @@ namespace {
 // Newest first: a GPU may also offer classes of an older generation. NVIDIA's own kernel driver
 // uses Hopper's user-mode page on all later GPUs; only some of them have the class 0xc761.
 constexpr std::array<generation, 6> generations{{
-    {"Blackwell B", 0xca6f, 0xcab5, 0xc661, true, true},
-    {"Blackwell", 0xc96f, 0xc9b5, 0xc661, true, true},
-    {"Hopper", 0xc86f, 0xc8b5, 0xc661, true, true},
-    {"Ampere B or Ada", 0xc56f, 0xc7b5, 0xc561, false, false},
-    {"Ampere", 0xc56f, 0xc6b5, 0xc561, false, false},
-    {"Turing", 0xc46f, 0xc5b5, 0xc461, false, false},
+    {"Blackwell B", 0xca6f, 0xcab5, 0xc661, true, true, true},
+    {"Blackwell", 0xc96f, 0xc9b5, 0xc661, true, true, true},
+    {"Hopper", 0xc86f, 0xc8b5, 0xc661, true, true, true},
+    {"Ampere B or Ada", 0xc56f, 0xc7b5, 0xc561, false, false, true},
+    {"Ampere", 0xc56f, 0xc6b5, 0xc561, false, false, false},
+    {"Turing", 0xc46f, 0xc5b5, 0xc461, false, false, false},
 }};
 
 } // namespace

@@ -18,6 +18,7 @@ struct generation {
     bool usermode_parameters; ///< the driver can map the user-mode page through BAR1
     /// Entries, methods and semaphore words may lie above 2^40.
     bool high_entries;
+    bool semaphores_of_8; ///< the copy engine can release semaphores of 8 bytes
 };
 
 /// The generation that matches a GPU's classes. @throws error errc::backend_absent if none does
