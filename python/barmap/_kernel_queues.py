@@ -141,6 +141,12 @@ class KernelQueue:
     ----------
     device : int or Device, optional
         The GPU, or its ordinal; the current one, if not given.
+    shared : bool, optional
+        Whether lists of several streams are submitted at the same time, as those of a
+        ``barmap::gpu::shared_submitter`` are; else they take turns, and each starts about 2 us sooner.
+    or_rung_by_cpu : bool, optional
+        Where kernels of this GPU cannot ring the doorbell, as before Hopper, have a thread of the CPU
+        ring it for them.
 
     Raises
     ------
@@ -150,6 +156,8 @@ class KernelQueue:
     Attributes
     ----------
     closed : bool
+    rung_by_cpu : bool
+        Whether a thread of the CPU rings the doorbell.
 
     Examples
     --------
@@ -160,9 +168,15 @@ class KernelQueue:
     make a channel on a simulated GPU
     """
 
-    def __init__(self, device: Union[None, SupportsIndex, Device] = None) -> None:
+    def __init__(
+        self,
+        device: Union[None, SupportsIndex, Device] = None,
+        *,
+        shared: bool = False,
+        or_rung_by_cpu: bool = False,
+    ) -> None:
         self._ordinal = ordinal_of(device)
-        self._held = _barmap.KernelQueue(self._ordinal)
+        self._held = _barmap.KernelQueue(self._ordinal, bool(shared), bool(or_rung_by_cpu))
         self._lengths = _Lengths(self._ordinal)
 
     def submit(
@@ -268,6 +282,10 @@ class KernelQueue:
     @property
     def closed(self) -> bool:
         return self._held.released
+
+    @property
+    def rung_by_cpu(self) -> bool:
+        return self._held.rung_by_cpu
 
     @property
     def handle(self) -> npt.NDArray[Any]:

@@ -12,9 +12,13 @@ namespace nb = nanobind;
 
 namespace barmap::python {
 
-held_kernel_queue::held_kernel_queue(int ordinal)
+held_kernel_queue::held_kernel_queue(int ordinal, bool is_shared, bool or_rung_by_cpu)
     : held(
-          "KernelQueue", [&] { return kernel_queue(opened_device(ordinal)); }, "closed") {}
+          "KernelQueue",
+          [&] {
+              return kernel_queue(opened_device(ordinal), {is_shared, or_rung_by_cpu});
+          },
+          "closed") {}
 
 void held_kernel_queue::submit(std::uintptr_t pieces, std::uintptr_t count, std::size_t most,
                                std::int64_t at_most_ns, std::uintptr_t stream) {
@@ -41,7 +45,8 @@ nb::bytes bytes_of(gpu::kernel_queue const& handle) {
 void bind_kernel_queues(nb::module_& module) {
     using self = held_kernel_queue;
     nb::class_<self>(module, "KernelQueue")
-        .def(nb::init<int>(), nb::arg("device"))
+        .def(nb::init<int, bool, bool>(), nb::arg("device"), nb::arg("shared"),
+             nb::arg("or_rung_by_cpu"))
         .def("submit", &self::submit, nb::arg("pieces"), nb::arg("count"), nb::arg("most"),
              nb::arg("at_most_ns"), nb::arg("stream"))
         .def("check",
@@ -50,6 +55,11 @@ void bind_kernel_queues(nb::module_& module) {
              [](self& of) { of.in_turn(true, [](kernel_queue& queue) { queue.restart(); }); })
         .def("release", &self::release)
         .def_prop_ro("released", &self::is_released)
+        .def_prop_ro("rung_by_cpu",
+                     [](self& of) {
+                         return of.in_turn(
+                             true, [](kernel_queue& queue) { return queue.is_rung_by_cpu(); });
+                     })
         .def_prop_ro("handle",
                      [](self& of) {
                          return bytes_of(

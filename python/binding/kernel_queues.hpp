@@ -16,7 +16,7 @@ namespace barmap::python {
 class held_kernel_queue : public held<kernel_queue> {
 public:
     /// @throws error as device::open and kernel_queue
-    explicit held_kernel_queue(int ordinal);
+    held_kernel_queue(int ordinal, bool is_shared, bool or_rung_by_cpu);
 
     /// Enqueues a kernel that submits a list of copies. Of a list without room for any, only looks
     /// whether the queue is usable.

@@ -196,8 +196,11 @@ def test_arrays_that_are_closed():
 class StandIn:
     """What the extension's class is, without a GPU that has a channel: keeps what it is told."""
 
-    def __init__(self, device):
+    rung_by_cpu = False
+
+    def __init__(self, device, shared, or_rung_by_cpu):
         self.device, self.released, self.calls = device, False, []
+        self.form = shared, or_rung_by_cpu
 
     def submit(self, pieces, count, most, at_most_ns, stream):
         self.calls.append((pieces, count, most, at_most_ns, stream))
@@ -299,6 +302,15 @@ def test_handles_are_arguments_by_value(stand_in):
         assert isinstance(handle, np.ndarray) and (handle.size, handle.shape, handle.nbytes) == (1, (), 128)
         assert handle.tobytes() == bytes(expected) and not handle.flags.writeable
         assert handle["words"].tolist() == np.frombuffer(bytes(expected), "u8").tolist()
+
+
+def test_the_form_is_told(stand_in, monkeypatch):
+    assert stand_in._held.form == (False, False) and not stand_in.rung_by_cpu
+    for form in ({"shared": True}, {"or_rung_by_cpu": True}):
+        with barmap.KernelQueue(0, **form) as queue:
+            assert queue._held.form == ("shared" in form, "or_rung_by_cpu" in form)
+    with pytest.raises(TypeError):
+        barmap.KernelQueue(0, True)
 
 
 def test_closing(monkeypatch):
