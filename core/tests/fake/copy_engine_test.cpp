@@ -190,7 +190,7 @@ TEST_F(copy_engine_test, unknown_methods_stop_the_channel) {
         return [=](list& to) { add(to, which, {value}); };
     };
     mistake const all[] = {
-        {"a method of another number", method(0x24c, 0)},
+        {"a method of another number", method(0x250, 0)},
         {"pitch", method(0x410, 64)},
         {"another object", method(commands::method_set_object, 0xc0b5)},
         {"line length 0", [](list& to) { to[6] = 0; }},

@@ -64,6 +64,7 @@ TEST_F(config_test, takes_each_variable) {
     set("BARMAP_BACKEND", "rm");
     set("BARMAP_COPY", "avx2");
     set("BARMAP_ENGINE", "channel");
+    set("BARMAP_DOORBELL", "cpu");
     set("BARMAP_REQUIRE", ",rm,,dmabuf,");
     set("BARMAP_POLICY", "short_pieces=3");
     set("BARMAP_LOG", "info");
@@ -74,6 +75,7 @@ TEST_F(config_test, takes_each_variable) {
     EXPECT_EQ(now.backend, "rm");
     EXPECT_EQ(now.copy, "avx2");
     EXPECT_EQ(now.engine, "channel");
+    EXPECT_TRUE(now.rings_by_cpu);
     EXPECT_EQ(now.require, (std::vector<std::string>{"rm", "dmabuf"}));
     EXPECT_EQ(now.policy.short_pieces, 3u);
     EXPECT_EQ(now.log, log_level::info);
