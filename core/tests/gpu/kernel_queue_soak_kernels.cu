@@ -83,7 +83,7 @@ private:
             unsigned const end = of.count * part / of.submissions;
             status const found = copies_.submit(
                 end - begin, [&of, begin](unsigned i) { return soak::piece_of(of, begin + i); },
-                ticket, part == of.submissions ? signal : gpu::copy_signal{0, 0}, patience);
+                ticket, part == of.submissions ? signal : gpu::copy_signal{0, 0, 0}, patience);
             if (found != status::ok)
                 return found;
             begin = end;
@@ -97,7 +97,7 @@ private:
             [](unsigned) {
                 return gpu::copy_piece{0, 0, 0};
             },
-            ticket, gpu::copy_signal{0, 0}, patience);
+            ticket, gpu::copy_signal{0, 0, 0}, patience);
     }
     __device__ status wait_for_cpu(unsigned round) const {
         unsigned const* const answer = &task_.answers[block()].value;

@@ -27,7 +27,9 @@ __device__ unsigned blocks() {
     asm("mov.u32 %0, %%nctaid.x;" : "=r"(count));
     return count;
 }
-__device__ void trap() { asm volatile("trap;"); }
+__device__ void trap() {
+    asm volatile("trap;");
+}
 
 } // namespace
 
@@ -68,8 +70,7 @@ extern "C" BARMAP_KERNEL void barmap_test_server(gpu::ring_to_gpu<reading> in,
     reading asked;
     status found;
     while ((found = from.pop(asked, patience)) == status::ok)
-        if (!is_whole(asked) ||
-            to.push(reading_of(asked.words[0] * 3), patience) != status::ok)
+        if (!is_whole(asked) || to.push(reading_of(asked.words[0] * 3), patience) != status::ok)
             gpu::add(wrong, 1);
     if (found != status::closed)
         gpu::add(wrong, 1);
@@ -106,7 +107,8 @@ extern "C" BARMAP_KERNEL void barmap_test_log(gpu::log_ring to, unsigned count) 
 }
 
 // Each block logs, and then waits for the counter, for which nothing else on the GPU can stop it.
-extern "C" BARMAP_KERNEL void barmap_test_log_and_hang(gpu::log_ring to, gpu::counter_to_gpu until) {
+extern "C" BARMAP_KERNEL void barmap_test_log_and_hang(gpu::log_ring to,
+                                                       gpu::counter_to_gpu until) {
     gpu::log(to, 0, block(), block(), ~0u);
     while (gpu::value_of(until) == 0) {
     }

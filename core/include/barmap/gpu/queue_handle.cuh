@@ -131,14 +131,23 @@ protected:
     BARMAP_DEVICE queue_user(kernel_queue const& queue, fence_scope scope)
         : queue_(queue), scope_(scope) {}
 
-    /// Else the compiler loads them from constant memory again, behind each fence.
+    /// What a kernel's argument holds, the compiler would load from constant memory again behind
+    /// each fence. What comes from another lane it keeps.
     BARMAP_DEVICE void keep_in_registers() {
 #if defined(BARMAP_ON_CUDA)
-        asm volatile(""
-                     : "+l"(queue_.doorbell), "+l"(queue_.put), "+l"(queue_.entries),
-                       "+l"(queue_.commands), "+l"(queue_.commands_address), "+l"(queue_.semaphore),
-                       "+l"(queue_.semaphore_address), "+r"(queue_.token));
+        keep(queue_.doorbell);
+        keep(queue_.put);
+        keep(queue_.entries);
+        keep(queue_.commands);
+        keep(queue_.commands_address);
+        keep(queue_.semaphore);
+        keep(queue_.semaphore_address);
+        keep(queue_.token);
 #endif
+    }
+    template <class Value>
+    BARMAP_DEVICE static void keep(Value& value) {
+        value = (Value)of_first_lane((word)value);
     }
     BARMAP_DEVICE void fence() const {
         if (scope_ == fence_scope::system)
