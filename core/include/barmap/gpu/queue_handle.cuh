@@ -145,9 +145,15 @@ protected:
         keep(queue_.token);
 #endif
     }
-    template <class Value>
-    BARMAP_DEVICE static void keep(Value& value) {
-        value = (Value)of_first_lane((word)value);
+    template <class Pointed>
+    BARMAP_DEVICE static void keep(Pointed*& pointer) {
+        pointer = reinterpret_cast<Pointed*>(of_first_lane(reinterpret_cast<word>(pointer)));
+    }
+    BARMAP_DEVICE static void keep(word& value) {
+        value = of_first_lane(value);
+    }
+    BARMAP_DEVICE static void keep(unsigned& value) {
+        value = static_cast<unsigned>(of_first_lane(value));
     }
     BARMAP_DEVICE void fence() const {
         if (scope_ == fence_scope::system)
