@@ -118,6 +118,13 @@ namespace barmap::cuda {
                  (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,          \
                   unsigned, CUstream, void**, void**))                                             \
     /* 10.0 */ X(stream_is_capturing, "cuStreamIsCapturing", (CUstream, int*))                     \
+    /* 11.3 */ X(stream_get_capture_info, "cuStreamGetCaptureInfo_v2",                             \
+                 (CUstream, int*, std::uint64_t*, CUgraph*, CUgraphNode const**, std::size_t*))    \
+    /* 11.3 */ X(user_object_create, "cuUserObjectCreate",                                         \
+                 (CUuserObject*, void*, void (*)(void*), unsigned, unsigned))                      \
+    /* 11.3 */ X(user_object_release, "cuUserObjectRelease", (CUuserObject, unsigned))             \
+    /* 11.3 */ X(graph_retain_user_object, "cuGraphRetainUserObject",                              \
+                 (CUgraph, CUuserObject, unsigned, unsigned))                                      \
     /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
     /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \
     /*  4.0 */ X(event_destroy, "cuEventDestroy_v2", (CUevent))                                    \

@@ -20,6 +20,7 @@ using CUfunction = struct CUfunc_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
+using CUuserObject = struct CUuserObject_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUexternalMemory = struct CUextMemory_st*;
 using CUmemGenericAllocationHandle = unsigned long long;
@@ -270,6 +271,11 @@ inline constexpr int source_order_any = 3;
 
 // CUstreamCaptureStatus
 inline constexpr int capture_status_none = 0;
+inline constexpr int capture_status_active = 1;
 inline constexpr int capture_mode_thread_local = 1; // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+
+// User objects of graphs
+inline constexpr unsigned user_object_no_destructor_sync = 1;
+inline constexpr unsigned graph_user_object_move = 1; ///< the graph takes the caller's reference
 
 } // namespace barmap::cuda

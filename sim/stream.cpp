@@ -178,6 +178,14 @@ BARMAP_SIM_ENTRY cuStreamIsCapturing(CUstream handle, int* status) {
     });
 }
 
+BARMAP_SIM_ENTRY cuStreamGetCaptureInfo_v2(CUstream handle, int* status, std::uint64_t*, CUgraph*,
+                                           CUgraphNode const**, std::size_t*) {
+    return call("cuStreamGetCaptureInfo", [&](world_lock&) {
+        (void)get_stream(handle);
+        out(status) = capture_status_none;
+    });
+}
+
 // Nothing can be captured here, so that the mode is only kept.
 BARMAP_SIM_ENTRY cuThreadExchangeStreamCaptureMode(int* mode) {
     return call("cuThreadExchangeStreamCaptureMode", [&](world_lock&) {

@@ -65,6 +65,9 @@ BARMAP_SIM_UNSUPPORTED(cuGraphDestroy)
 BARMAP_SIM_UNSUPPORTED(cuGraphExecDestroy)
 BARMAP_SIM_UNSUPPORTED(cuGraphInstantiateWithFlags)
 BARMAP_SIM_UNSUPPORTED(cuGraphLaunch)
+BARMAP_SIM_UNSUPPORTED(cuGraphRetainUserObject)
+BARMAP_SIM_UNSUPPORTED(cuUserObjectCreate)
+BARMAP_SIM_UNSUPPORTED(cuUserObjectRelease)
 
 // Modules, linking, and launching as it was before cuLaunchKernel
 BARMAP_SIM_UNSUPPORTED(cuFuncGetAttribute)

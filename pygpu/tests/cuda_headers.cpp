@@ -53,6 +53,9 @@ SAME(graph_destroy, cuGraphDestroy)
 SAME(graph_exec_destroy, cuGraphExecDestroy)
 SAME(graph_instantiate, cuGraphInstantiateWithFlags)
 SAME(graph_launch, cuGraphLaunch)
+SAME(graph_retain_user_object, cuGraphRetainUserObject)
+SAME(user_object_create, cuUserObjectCreate)
+SAME(user_object_release, cuUserObjectRelease)
 SAME(get_error_name, cuGetErrorName)
 SAME(get_error_string, cuGetErrorString)
 SAME(mem_alloc, cuMemAlloc)
@@ -134,6 +137,9 @@ static_assert(cuda::wait_value_and == nvidia::CU_STREAM_WAIT_VALUE_AND);
 static_assert(cuda::wait_value_nor == nvidia::CU_STREAM_WAIT_VALUE_NOR);
 static_assert(cuda::wait_value_flush == nvidia::CU_STREAM_WAIT_VALUE_FLUSH);
 static_assert(cuda::capture_status_none == nvidia::CU_STREAM_CAPTURE_STATUS_NONE);
+static_assert(cuda::capture_status_active == nvidia::CU_STREAM_CAPTURE_STATUS_ACTIVE);
+static_assert(cuda::user_object_no_destructor_sync == nvidia::CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+static_assert(cuda::graph_user_object_move == nvidia::CU_GRAPH_USER_OBJECT_MOVE);
 
 static_assert(cuda::memory_type_host == nvidia::CU_MEMORYTYPE_HOST);
 static_assert(cuda::memory_type_device == nvidia::CU_MEMORYTYPE_DEVICE);

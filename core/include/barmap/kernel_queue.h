@@ -85,8 +85,8 @@ BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
 /// later work of the stream sees the bytes. The list and its length lie in memory, and are read
 /// when the stream comes there, so that earlier work of the stream may write them; in a stream that
 /// is being captured, the kernel becomes a node of the graph, and each replay reads them again.
-/// Until a graph has run for the last time, keep the queue, do not restart it, and keep the list.
-/// Several streams, and replays in flight, take turns. Any thread.
+/// Until a graph has run for the last time, keep the list, and do not restart the queue, whose
+/// channel the graph keeps. Several streams, and replays in flight, take turns. Any thread.
 /// @param pieces     the address, for kernels, of `most` structures barmap_copy_piece
 /// @param count      the address, for kernels, of a uint64_t: how many of them to copy
 /// @param most       room in the list: with a longer count, nothing is copied
@@ -113,16 +113,17 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
 BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 
 /// Waits for the GPU and makes a new channel, in about 15 ms. Lists that no doorbell was rung for
-/// never run. Get the handle again: an access of a later kernel with the old one would lose the
-/// CUDA context. Exclusive.
+/// never run. Get the handle again, and capture graphs again: an access of a later kernel with the
+/// old one would lose the CUDA context. Exclusive.
 /// @return as barmap_kernel_queue_create()
 ///
 ///     cudaStreamSynchronize(stream); // kernels that use the queue
 ///     barmap_kernel_queue_restart(queue);
 BARMAP_API int barmap_kernel_queue_restart(barmap_kernel_queue* queue);
 
-/// Waits for the GPU, stops the channel, and frees the queue. No kernel may use it later, nor a
-/// graph that has captured it; submissions that are not done may never be. NULL: does nothing.
+/// Waits for the GPU, stops the channel, and frees the queue. No kernel may use it later;
+/// submissions that are not done may never be. While CUDA has a graph that has captured an enqueued
+/// list, or what was made of it, the channel runs on, for such graphs alone. NULL: does nothing.
 /// Exclusive.
 ///
 ///     barmap_kernel_queue_destroy(queue);

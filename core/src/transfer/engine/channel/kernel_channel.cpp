@@ -162,7 +162,6 @@ void kernel_channel::close() noexcept {
     if (!os::is_this_process(owner_)) {
         (void)attendant_.release(); // a forked child lacks the thread, and the lock may be held
     } else if (attendant_ && attendant_->thread.joinable()) {
-        wait_for_kernels(); // which may need the attendant
         {
             std::lock_guard const hold(attendant_->lock);
             attendant_->is_closing = true;
@@ -174,7 +173,6 @@ void kernel_channel::close() noexcept {
         (void)channel_->stop(); // before the doorbell goes
 }
 
-// A kernel that rings the doorbell when it has gone loses the context.
 void kernel_channel::wait_for_kernels() const noexcept {
     if (!cuda::drivers_are_up(owner_))
         return;

@@ -36,9 +36,11 @@ public:
     kernel_channel(cuda::gpu const& which, form how);
     kernel_channel(kernel_channel const&) = delete;
     kernel_channel& operator=(kernel_channel const&) = delete;
-    /// Waits for the GPU's kernels, since they might ring the doorbell. None may be enqueued later
-    /// that uses the queue.
+    /// No kernel may use the queue any more: one that rings the doorbell later loses the context.
     ~kernel_channel();
+
+    /// Waits for the GPU's kernels, which might use the queue.
+    void wait_for_kernels() const noexcept;
 
     /// For kernels.
     [[nodiscard]] barmap::gpu::kernel_queue const& queue() const noexcept { return queue_; }
@@ -79,7 +81,6 @@ private:
     void open();
     void start_attendant();
     void close() noexcept;
-    void wait_for_kernels() const noexcept;
     void attend() noexcept;
     [[nodiscard]] bool ring_if_asked() const noexcept;
     /// Tells kernels that the channel has stopped, if so. @return the error's number
