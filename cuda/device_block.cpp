@@ -10,6 +10,12 @@
 
 namespace barmap::cuda {
 
+namespace {
+
+constexpr unsigned non_blocking = 1; // CU_STREAM_NON_BLOCKING: does not wait for other kernels
+
+} // namespace
+
 device_block::device_block(CUdevice device, std::size_t bytes, block_addresses wanted) {
     context_scope const scope = context_scope::on_device(device);
     driver_api const& cu = api();
@@ -35,7 +41,6 @@ void device_block::allocate_low(CUdevice device, std::size_t bytes) {
     constexpr char what[] = "allocate GPU memory below 2^40 for the library";
     constexpr CUdeviceptr huge_page = 2u << 20;
     driver_api const& cu = api();
-    constexpr unsigned non_blocking = 1; // does not wait for other kernels
     CUstream stream = nullptr;
     CUmemoryPool pool = nullptr;
     check(cu.device_get_default_mem_pool(&pool, device), what);
@@ -54,6 +59,19 @@ void device_block::allocate_low(CUdevice device, std::size_t bytes) {
     throw error(errc::backend_absent, what, "",
                 "the default memory pool lies above 2^40: set BARMAP_ENGINE=driver, which does not "
                 "need it");
+}
+
+void device_block::write(std::span<std::byte const> bytes) const {
+    constexpr char what[] = "write the library's GPU memory";
+    driver_api const& cu = api();
+    context_scope const scope(owner_);
+    CUstream stream = nullptr;
+    check(cu.stream_create(&stream, non_blocking), what);
+    CUresult status = cu.memcpy_htod_async(address_, bytes.data(), bytes.size(), stream);
+    if (status == success)
+        status = cu.stream_synchronize(stream);
+    cu.stream_destroy(stream);
+    check(status, what);
 }
 
 bool device_block::is_still_there() const noexcept {

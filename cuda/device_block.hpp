@@ -5,6 +5,7 @@
 #include "system/process.hpp"
 
 #include <cstddef>
+#include <span>
 
 namespace barmap::cuda {
 
@@ -19,12 +20,13 @@ enum class block_addresses {
 class device_block {
 public:
     /// @throws error; errc::backend_absent if CUDA puts it elsewhere
-    device_block(CUdevice device, std::size_t bytes,
-                 block_addresses wanted = block_addresses::any);
+    device_block(CUdevice device, std::size_t bytes, block_addresses wanted = block_addresses::any);
     device_block(device_block const&) = delete;
     device_block& operator=(device_block const&) = delete;
     ~device_block();
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+    /// Writes its first bytes, in no order with the program's streams. @throws error
+    void write(std::span<std::byte const> bytes) const;
     /// Whether it is still this memory, and not other memory, or none, at its address.
     [[nodiscard]] bool is_still_there() const noexcept;
 

@@ -193,6 +193,11 @@ class BatchQueue:
     ) -> int:
         """Begins to copy pieces, in no order, and returns at once.
 
+        In a stream that is being captured into a CUDA graph, they become a node of the graph, which
+        copies them in each replay, on GPUs from Hopper on. The ticket is done once CUDA has destroyed
+        the graph and all that was made of it: keep the pieces' memory until then, and ask `done`
+        for failures. For pieces that change from replay to replay there is `KernelQueue`.
+
         Parameters
         ----------
         to, from_ : array of int
@@ -208,7 +213,8 @@ class BatchQueue:
             All work that it is given later sees the bytes.
         at_most : float, optional
             With `after`: how long the stream may take from now on, in seconds; a batch of the
-            channel that waits longer has failed. None: as long as it takes.
+            channel that waits longer has failed. None: as long as it takes. In a graph: how long
+            each replay may take to copy the pieces; None: ten seconds.
 
         Returns
         -------
@@ -219,8 +225,8 @@ class BatchQueue:
         ------
         barmap.Error
             For memory that CUDA does not know, or another GPU's that this one has no access to, for
-            a stream of another GPU or one that is being captured into a graph, or if no engine
-            works any more. Nothing is copied then.
+            a stream of another GPU, for one that is being captured where this GPU has no queue for
+            kernels, or if no engine works any more. Nothing is copied then.
         TypeError, ValueError
             For arguments of another kind or of different lengths, for a negative time, for an
             address of 0 or one that no GPU has. Nothing is copied then.

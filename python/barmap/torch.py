@@ -105,8 +105,8 @@ def swap_blocks_batch(
     stream = torch.cuda.current_stream()
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(
-            "the current stream is being captured into a CUDA graph, and a batch of barmap's "
-            "cannot be part of one: copy before or after the graph"
+            "the current stream is being captured into a CUDA graph, and this copy cannot be part "
+            "of one: copy before or after the graph, or capture barmap.BatchQueue.submit"
         )
     _barmap.batch_queue(stream.device_index).swap_blocks(
         src_ptrs.data_ptr(), dst_ptrs.data_ptr(), sizes.data_ptr(), count, stream.cuda_stream

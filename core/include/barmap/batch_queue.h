@@ -55,7 +55,8 @@ enum barmap_batch_flags {
     BARMAP_BATCH_AFTER = 1, ///< copy after all work already enqueued on the stream `after`
     BARMAP_BATCH_THEN = 2,  ///< later work of the stream `then` waits for, and sees, the bytes
     /// Start no engine, which takes milliseconds and may wait for kernels that run: for code that
-    /// others wait for. Call barmap_batch_queue_open() first, in a thread that may wait.
+    /// others wait for. Call barmap_batch_queue_open() first, in a thread that may wait. Makes no
+    /// difference in a stream that is being captured.
     BARMAP_BATCH_STARTED = 4
 };
 
@@ -66,7 +67,8 @@ typedef struct barmap_batch_options {
     void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
     /// How long the batch may wait for `after`, counted from its submission; 0: no limit. On the
     /// channel, a batch that waits longer fails once the batches before it in its queue are done.
-    /// CUDA's own copies ignore the limit.
+    /// CUDA's own copies ignore the limit. In a stream that is being captured: how long each replay
+    /// may take to copy the batch; 0: ten seconds.
     uint64_t at_most_ns;
     void* then;          ///< as `after`
 } barmap_batch_options;
@@ -86,20 +88,31 @@ typedef struct barmap_batch_options {
 /// barmap_batch_queue_done() and _wait() report them, and the library releases the streams that
 /// wait for them. A batch that waits for a stream never delays batches of the other direction, and
 /// delays those of its own only while batches wait for more than three streams.
+///
+/// In a stream that is being captured into a CUDA graph, a batch becomes a node of the graph: a
+/// kernel of one warp, which submits the pieces that the list has now, and waits until they are
+/// copied. It comes after earlier work of the stream, and later work sees the bytes, whichever of
+/// `after` and `then` names the stream. It needs what a barmap_kernel_queue needs; the first such
+/// batch takes about 15 ms. The graph, and what is instantiated or cloned from it, keeps all that
+/// the node uses, except the pieces' memory. The batch is done once CUDA has destroyed all of these
+/// and the last replay has ended: until then ask barmap_batch_queue_done() for failures. After
+/// barmap_checkpoint_prepare(), capture again: no such graph may run any more.
 /// @param pieces  `count` many, in any mixture of directions; none may write what another one reads
 ///                or writes. The batch's direction is that of its first piece that is not empty:
 ///                from host memory, to it, or neither. A batch is fastest if all pieces go in one
 ///                direction. You may free the list when the call returns. NULL for none
 /// @param or_null options, or NULL for none
-/// @param ticket  set to the batch's name, 0 for one without pieces and streams; may be NULL
+/// @param ticket  set to the batch's name, 0 for one without pieces and streams, or without pieces
+///                in a stream that is being captured; may be NULL
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
 ///         options that this library does not know; BARMAP_ERROR_WRONG_DEVICE for a stream of
 ///         another GPU and, with the channel, memory of another GPU that is not mapped for this
 ///         one, because cudaDeviceEnablePeerAccess or access rights are missing (the call checks 64
 ///         pieces of a long list); BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream that is being
-///         captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (with CUDA's own
-///         copies) for an address that CUDA does not know, or a piece beyond its allocation;
-///         BARMAP_ERROR_CUDA if CUDA refuses a stream; BARMAP_ERROR_BACKEND_ABSENT or
+///         captured where this GPU has no kernel queue, with the reason, and for two streams of
+///         which one is being captured; BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (with
+///         CUDA's own copies) for an address that CUDA does not know, or a piece beyond its
+///         allocation; BARMAP_ERROR_CUDA if CUDA refuses a stream; BARMAP_ERROR_BACKEND_ABSENT or
 ///         _BACKEND_BROKEN if no engine works any more, the latter also with BARMAP_BATCH_STARTED
 ///         if the one at work has failed: barmap_batch_queue_open() then starts the next;
 ///         BARMAP_ERROR_NOT_STARTED, with this flag only, if none is at work, as after
@@ -118,8 +131,11 @@ BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_
 /// @param ticket of the batch; 0 names none, and counts as done
 /// @param done   set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
-///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue did
-///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
+///         is unknown; the same for a batch in a graph if since the last call a replay of it, or of
+///         another graph with batches of this GPU's queue, has failed, and in each call if the
+///         kernel queue has stopped that its graph uses; BARMAP_ERROR_INVALID_ARGUMENT for a ticket
+///         that the GPU's batch queue did not give, or gave before its last handle was destroyed;
+///         BARMAP_ERROR_FORKED_CHILD
 ///
 ///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();
@@ -134,7 +150,7 @@ BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t
                                        uint64_t nanoseconds, int* done);
 
 /// The part of a ticket that batches of one queue of the engine share. Those end in their order; of
-/// others, any may end first. Any thread.
+/// others, any may end first, and so of batches in graphs, which have 0. Any thread.
 ///
 ///     bool in_order = barmap_batch_queue_of(first) == barmap_batch_queue_of(second);
 BARMAP_API uint64_t barmap_batch_queue_of(uint64_t ticket);
@@ -147,7 +163,7 @@ BARMAP_API barmap_batch_queue* barmap_batch_queue_retain(barmap_batch_queue* que
 
 /// Ends one use of the handle, and frees it with the last. Batches in flight continue; freeing the
 /// last handle of a GPU's queue waits for them, and so for the streams that they wait for: once the
-/// process exits, no longer than two seconds. NULL: does nothing.
+/// process exits, no longer than two seconds. Graphs keep their batches. NULL: does nothing.
 ///
 ///     barmap_batch_queue_destroy(queue);
 BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);

@@ -25,14 +25,15 @@ namespace {
 constexpr unsigned number_bits = engine::number_bits;
 constexpr std::uint64_t number_mask = (std::uint64_t{1} << number_bits) - 1;
 
-/// The batch that a ticket names: an engine, and the batch's number there.
+/// The batch that a ticket names: an engine, or graphs, and the batch's number there.
 struct batch {
     engine::copy_engine* engine = nullptr; ///< null: the ticket names none, or a released one
     std::uint64_t number = 0;
     engine::state end = engine::state::done; ///< valid without an engine
+    graph_batches* graphs = nullptr;
 
-    [[nodiscard]] engine::state poll() const noexcept {
-        return engine ? engine->poll(number) : end;
+    [[nodiscard]] engine::state poll() const {
+        return engine ? engine->poll(number) : graphs ? graphs->poll(number) : end;
     }
 };
 
@@ -45,6 +46,8 @@ batch find_batch(batch_queue_state& of, batch_ticket ticket) {
     auto const value = static_cast<std::uint64_t>(ticket);
     if (value == 0)
         return {};
+    if (value >> number_bits == batch_queue_state::of_graphs)
+        return {.number = value, .graphs = &of.graphs};
     batch result{of.find(value >> number_bits), value & number_mask};
     if (result.engine)
         return result;
@@ -115,6 +118,8 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
     }
     if (end)
         order.then = static_cast<CUstream>(end->stream);
+    if ((begin || end) && engine::is_captured(order, device->gpu.handle))
+        return capture(pieces, order);
     policy::values const& policy = config::current().policy;
     for (;;) {
         CUdevice const gpu = device->gpu.handle;
@@ -162,6 +167,16 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
                 throw;
         }
     }
+}
+
+batch_ticket batch_queue_state::capture(std::span<copy_piece const> pieces,
+                                        engine::stream_order const& order) {
+    cuda::relaxed_capture const relaxed; // nothing here ends the capture
+    cuda::context_scope const scope(context.get());
+    expect_usable(order, device->gpu.handle);
+    cuda::address_ranges known(device->gpu.handle);
+    expect_reachable(pieces, known);
+    return batch_ticket{of_graphs << number_bits | graphs.capture(plain(pieces), order)};
 }
 
 } // namespace barmap

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "api/graph_batches.hpp"
 #include "gpu/device_state.hpp"
 #include "transfer/engine/engine_slot.hpp"
 
@@ -60,6 +61,9 @@ struct batch_queue_state final : checkpoint::survivor {
     /// Starts CUDA's own copies, unless they are the only allowed engine.
     void start_short() noexcept;
 
+    /// In tickets of batches in graphs; no engine's identity.
+    static constexpr std::uint64_t of_graphs = 0;
+
     /// The engine with this identity, or null. Takes no lock.
     [[nodiscard]] engine::copy_engine* find(std::uint64_t identity) noexcept;
 
@@ -77,7 +81,11 @@ struct batch_queue_state final : checkpoint::survivor {
     std::vector<std::unique_ptr<engine_slot>> const slots =
         engine_slots(device->gpu, engine::lane::cuda);
 
+    graph_batches graphs{device};
+
 private:
+    [[nodiscard]] batch_ticket capture(std::span<copy_piece const> pieces,
+                                       engine::stream_order const& order);
     void give_up_stopped(at_work& which);
     [[nodiscard]] at_work start(std::span<engine_slot* const> order);
     [[nodiscard]] std::vector<engine_slot*> allowed() const;

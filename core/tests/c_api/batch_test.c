@@ -228,6 +228,7 @@ static void every_refusal(void) {
     REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_batch_queue_wait(queue, 0, 0, NULL));
     done = 7;
     REFUSED_COPY(invalid, "give a ticket", barmap_batch_queue_done(queue, ~(uint64_t)0, &done));
+    REFUSED_COPY(invalid, "give a ticket", barmap_batch_queue_done(queue, 1, &done)); // no graph's
     CHECK(done == 0);
     done = 7;
     REFUSED_COPY(invalid, "give a ticket", barmap_batch_queue_wait(queue, ~(uint64_t)0, 0, &done));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
+#include "contract/captured_graph.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -208,6 +209,25 @@ TEST(batch_reach_test, memory_of_a_gpu_without_peer_access_is_refused) {
     p.enable_access();
     p.expect_to_copy(peer, own, 5); // what was refused is asked for again
     EXPECT_EQ(p.queue->reports().back().failures, 0u);
+}
+
+TEST(batch_reach_test, a_captured_batch_is_refused_as_any_other) {
+    engine_machine machine = with_two_gpus("channel");
+    peer_program p(machine);
+    captured_graph graph(device::open(0));
+    open_stream own;
+    stream_of_peer theirs(p);
+    theirs.stream->open();
+    graph.capture(own.get());
+    graph.capture(theirs.stream->get());
+    std::vector<copy_piece> const far{{p.peer->address(), p.own->address(), 8}},
+        near{{p.other->address(), p.own->address(), 8}};
+    expect_refusal([&] { (void)p.queue->submit(far, after{own.get()}); }, errc::wrong_device,
+                   "copy piece 0 of a batch");
+    expect_refusal([&] { (void)p.queue->submit(near, after{theirs.stream->get()}); },
+                   errc::wrong_device, "the stream belongs to GPU 1");
+    graph.end_capture();
+    EXPECT_TRUE(graph.nodes().empty());
 }
 
 // Of a long list some pieces are looked at: the engine stops at what is not among them.

@@ -156,30 +156,6 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     p.expect_to_work(2);
 }
 
-// A batch in a graph would be submitted once, and waited for in every launch.
-TEST_P(batch_test, refuses_a_stream_that_is_captured) {
-    batch_program p;
-    open_stream stream;
-    std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
-    changed_driver capturing;
-    capturing->stream_is_capturing = [](CUstream, int* status) {
-        *status = 1;
-        return cuda::success;
-    };
-    for (bool const is_after : {true, false}) {
-        std::optional<after> begin;
-        std::optional<then> end;
-        if (is_after)
-            begin = after{stream.get()};
-        else
-            end = then{stream.get()};
-        expect_refusal([&] { (void)p.queue.submit(list, begin, end); }, errc::unsupported_operation,
-                       "graph");
-    }
-    capturing.restore();
-    p.expect_to_work(4);
-}
-
 TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
     batch_program p;
     p.expect_to_work(1);

@@ -2,6 +2,7 @@
 #include "transfer/engine/stream_order.hpp"
 
 #include "cuda/address_ranges.hpp"
+#include "cuda/context_scope.hpp"
 #include "cuda/current_gpu.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/stream_gpu.hpp"
@@ -25,16 +26,26 @@ void check_stream(CUresult result) {
                 "give a stream of this GPU that still exists");
 }
 
+bool is_captured(stream_order const& order, CUdevice gpu) {
+    cuda::context_scope const scope = cuda::context_scope::on_device(gpu);
+    bool result = false;
+    for (std::optional<CUstream> const& each : {order.after, order.then}) {
+        int status = cuda::capture_status_none;
+        if (each)
+            check_stream(cuda::api().stream_is_capturing(*each, &status));
+        result |= status != cuda::capture_status_none;
+    }
+    if (result && order.after && order.then && *order.after != *order.then)
+        throw error(errc::unsupported_operation, "order a batch with two streams", "",
+                    "one of them is being captured into a graph: give one stream, and join it with "
+                    "the other one by events (cudaStreamWaitEvent)");
+    return result;
+}
+
 void expect_usable(stream_order const& order, CUdevice gpu) {
     for (std::optional<CUstream> const& each : {order.after, order.then}) {
         if (!each)
             continue;
-        int status = cuda::capture_status_none;
-        check_stream(cuda::api().stream_is_capturing(*each, &status));
-        if (status != cuda::capture_status_none)
-            throw error(errc::unsupported_operation, "order a batch with a captured stream", "",
-                        "the CPU must submit a batch each time: submit it before or after the "
-                        "graph's launch, not into the graph");
         if (!cuda::has_several_gpus())
             continue;
         if (CUdevice const its = cuda::gpu_of(*each).value_or(gpu); its != gpu)

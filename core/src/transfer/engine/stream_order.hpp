@@ -17,9 +17,13 @@ struct stream_order {
 /// @throws error if a CUDA call for a stream has failed
 void check_stream(CUresult result);
 
-/// Checks that the streams exist, belong to this GPU and accept a submission. @throws error CUDA's,
-/// errc::wrong_device for a stream of another GPU, errc::unsupported_operation for one that a graph
-/// captures
+/// Whether a stream of the submission is being captured into a graph.
+/// @throws error CUDA's; errc::unsupported_operation if only one of two streams may be
+/// @pre there is a stream
+[[nodiscard]] bool is_captured(stream_order const& order, CUdevice gpu);
+
+/// Checks that the streams exist and belong to this GPU. @throws error CUDA's, errc::wrong_device
+/// for a stream of another GPU
 /// @pre a context of the GPU is current
 void expect_usable(stream_order const& order, CUdevice gpu);
 
