@@ -39,7 +39,9 @@ std::shared_ptr<kernel_queue_state> graph_batches::make_queue() const {
     if (!engine.empty() && engine != "channel")
         refuse("BARMAP_ENGINE=" + std::string(engine) + " allows no channel");
     try {
-        return std::make_shared<kernel_queue_state>(device_);
+        // Branches of a graph, and replays in flight, run at the same time.
+        return std::make_shared<kernel_queue_state>(
+            device_, engine::kernel_channel::form{.is_shared = true});
     } catch (error const& why) {
         if (why.code() != errc::backend_absent)
             throw;

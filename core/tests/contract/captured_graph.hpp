@@ -129,7 +129,8 @@ public:
             *each = on_cpu(*each);
         task.queue.entries = on_cpu(task.queue.entries);
         task.queue.state = on_cpu(task.queue.state);
-        task.queue.used_by = on_cpu(task.queue.used_by);
+        if (task.queue.sharing)
+            task.queue.sharing = on_cpu(task.queue.sharing);
         task.pieces = on_cpu(task.pieces);
         task.count = on_cpu(task.count);
         return kernel_side::submit_and_wait(task);
