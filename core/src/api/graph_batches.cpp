@@ -18,7 +18,7 @@ namespace {
 /// Of all batches in graphs, so that no queue takes a ticket of a former one for its own.
 std::atomic<std::uint64_t> latest_number{0};
 
-[[noreturn]] void refuse(std::string const& why) {
+[[noreturn]] void refuse_to_capture(std::string const& why) {
     throw error(errc::unsupported_operation, "order a batch with a captured stream", "",
                 "a graph needs a kernel queue, and there is none (" + why +
                     "): submit the batch before or after the graph's launch, not into the graph");
@@ -37,7 +37,7 @@ struct list_of_node {
 std::shared_ptr<kernel_queue_state> graph_batches::make_queue() const {
     std::string_view const engine = forced_engine();
     if (!engine.empty() && engine != "channel")
-        refuse("BARMAP_ENGINE=" + std::string(engine) + " allows no channel");
+        refuse_to_capture("BARMAP_ENGINE=" + std::string(engine) + " allows no channel");
     try {
         // Branches of a graph, and replays in flight, run at the same time.
         return std::make_shared<kernel_queue_state>(
@@ -45,7 +45,7 @@ std::shared_ptr<kernel_queue_state> graph_batches::make_queue() const {
     } catch (error const& why) {
         if (why.code() != errc::backend_absent)
             throw;
-        refuse(why.what());
+        refuse_to_capture(why.what());
     }
 }
 

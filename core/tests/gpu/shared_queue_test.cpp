@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gpu/gpu_identity.hpp"
+#include "base/config.hpp"
 #include "kernel_queue_kernels.ptx.hpp"
 #include "real_gpu.hpp"
 
@@ -118,7 +118,8 @@ TEST_F(shared_queue_test, copies_random_lists_of_many_warps_byte_for_byte) {
 }
 
 TEST_F(shared_queue_test, the_cpu_rings_for_them) {
-    ::setenv("BARMAP_DOORBELL", "cpu", 1); // nothing has read it yet
+    ::setenv("BARMAP_DOORBELL", "cpu", 1);
+    config::read_again();
     std::optional<kernel_queue> const queue = make_queue();
     if (!queue)
         GTEST_SKIP() << "no kernel queue";
