@@ -28,8 +28,9 @@ def include_dir() -> str:
     --------
     >>> import os
     >>> sorted(os.listdir(os.path.join(barmap.include_dir(), "barmap", "gpu")))
-    ['copy_commands.cuh', 'counter.cuh', 'kernel_queue.cuh', 'list_in_memory.cuh', 'log.cuh', 'ring.cuh',
-     'rpc.cuh', 'slots.cuh', 'status.cuh', 'step.cuh', 'warp.cuh', 'warp_ring.cuh', 'words.cuh']
+    ['copy_commands.cuh', 'counter.cuh', 'kernel_queue.cuh', 'list_in_memory.cuh', 'log.cuh', 'queue_handle.cuh',
+     'ring.cuh', 'rpc.cuh', 'shared_queue.cuh', 'slots.cuh', 'status.cuh', 'step.cuh', 'warp.cuh', 'warp_ring.cuh',
+     'words.cuh']
     """
     # Of an installed package; of one that is used where its sources are.
     found = [
