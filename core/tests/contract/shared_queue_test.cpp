@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -178,6 +179,27 @@ TEST_F(shared_queue_test, without_room_nothing_is_submitted) {
     EXPECT_EQ(copies.wait(last, patience), kernel_side::status::ok);
     EXPECT_EQ(submit_one(copies, ticket), kernel_side::status::ok);
     EXPECT_EQ(copies.wait(ticket, patience), kernel_side::status::ok);
+}
+
+// It has seen room before others took it.
+TEST_F(shared_queue_test, a_warp_that_has_lost_the_room_waits_for_the_engine) {
+    shared_submitter late(queue);
+    machine.gpu().hold(own_engine);
+    shared_submitter copies(queue);
+    word ticket = 0;
+    while (submit_one(copies, ticket) == kernel_side::status::ok) {
+    }
+    kernel_side::status result = kernel_side::status::empty;
+    std::thread warp([&] { result = submit_one(late, ticket); });
+    sharing& shared = *queue.sharing;
+    while (__atomic_load_n(&shared.taken, __ATOMIC_ACQUIRE) == sharing::most_groups)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(__atomic_load_n(&shared.groups, __ATOMIC_ACQUIRE), word{sharing::most_groups});
+    machine.gpu().release();
+    warp.join();
+    EXPECT_EQ(result, kernel_side::status::ok);
+    EXPECT_EQ(late.wait(ticket, patience), kernel_side::status::ok);
 }
 
 TEST_F(shared_queue_test, a_signal_of_4_or_8_bytes_comes_after_the_bytes) {

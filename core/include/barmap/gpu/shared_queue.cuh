@@ -279,9 +279,11 @@ private:
         near = detail::of_first_lane(near);
         done_ = near + static_cast<word>(
                            static_cast<long long>(static_cast<int>(low - commands::low(near))));
+        if (taken_ < done_)
+            taken_ = done_; // what is done was taken
     }
 
-    word taken_ = 0; ///< the position up to which slots were taken when this was last seen
+    word taken_ = 0; ///< the position up to which slots were taken at least
     word done_ = 0;  ///< the last ticket known to be done
 };
 
