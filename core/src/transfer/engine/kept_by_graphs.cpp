@@ -4,7 +4,7 @@
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "system/process.hpp"
-#include "system/thread.hpp"
+#include "transfer/engine/own_thread.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -24,7 +24,9 @@ struct graph_share {
 class share_collector {
 public:
     share_collector() {
-        os::thread("barmap-graphs", [this] { run(); }).detach();
+        start_own_thread("barmap-graphs", "start the thread that frees what graphs have used",
+                         [this] { run(); })
+            .detach();
     }
 
     void take(graph_share* gone) noexcept {

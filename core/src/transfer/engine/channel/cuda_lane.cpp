@@ -8,6 +8,7 @@
 #include "transfer/engine/channel/striped_queue.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/engine.hpp"
+#include "transfer/engine/own_thread.hpp"
 #include "transfer/engine/queues.hpp"
 
 #include <barmap/error.hpp>
@@ -18,7 +19,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 /// The channel in lane cuda: barmap's channels in CUDA's address space. Every CUDA pointer is an
@@ -36,12 +36,8 @@ public:
         expect_channels(gpu_);
         session_ = std::make_unique<cuda_session>(gpu_, addresses_);
         (void)own_.choose({}, direction::to_cpu);
-        try {
-            watcher_ = os::thread("barmap-watch", [this] { watch(); });
-        } catch (std::system_error const&) {
-            throw error(errc::backend_broken, "start the thread that watches a channel", "",
-                        "raise the limit of threads (`ulimit -u`), or free memory");
-        }
+        watcher_ = start_own_thread("barmap-watch", "start the thread that watches a channel",
+                                    [this] { watch(); });
     }
 
     [[nodiscard]] std::string_view form() const noexcept override {
@@ -292,7 +288,7 @@ private:
     gpu gpu_;
     std::optional<cuda::block_addresses> addresses_;
     os::process_id owner_ = os::this_process();
-    std::unique_ptr<cuda_session> session_;                        // destroyed after its queues
+    std::unique_ptr<cuda_session> session_; // destroyed after its queues
     static constexpr std::size_t own = policy::own_queues, shared = 0,
                                  passing = policy::passing_queues; ///< of each direction
     static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) <=

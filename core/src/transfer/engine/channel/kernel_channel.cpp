@@ -6,6 +6,7 @@
 #include "cuda/driver_lifetime.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
+#include "transfer/engine/own_thread.hpp"
 #include "transfer/engine/patience.hpp"
 
 #include <barmap/error.hpp>
@@ -17,7 +18,6 @@
 #include <cstring>
 #include <exception>
 #include <span>
-#include <system_error>
 #include <thread>
 
 namespace barmap::engine {
@@ -68,15 +68,10 @@ kernel_channel::~kernel_channel() {
 }
 
 void kernel_channel::make(form how) {
-    bool const by_cpu = config::current().rings_by_cpu;
-    if (!by_cpu && !how.or_rung_by_cpu)
-        expect_doorbell();
     channel_.emplace(session_, own_engine_type(session_.engines, {}));
-    if (!by_cpu)
+    if (!config::current().rings_by_cpu)
         try {
-            expect_doorbell();
-            doorbell_.emplace(*session_.client, channel_->in_uvm(), session_.gpu.uuid,
-                              session_.usermode.handle(), abi::usermode_bytes, session_.series);
+            map_doorbell();
         } catch (error const&) {
             if (!how.or_rung_by_cpu)
                 throw;
@@ -89,13 +84,15 @@ void kernel_channel::make(form how) {
                       how.is_shared);
 }
 
-void kernel_channel::expect_doorbell() const {
+void kernel_channel::map_doorbell() {
     // RM refuses to let UVM map the page of registers that older GPUs have (NOT_SUPPORTED, as seen
     // on an H100 without bar1_mapping, 580.159.04).
     if (!session_.kind.usermode_parameters)
         throw error(errc::backend_absent, "let kernels ring a doorbell", "",
                     "GPUs before Hopper have no doorbell that kernels reach: let the CPU ring it "
                     "(kernel_queue_options::or_rung_by_cpu), or submit by a batch queue");
+    doorbell_.emplace(*session_.client, channel_->in_uvm(), session_.gpu.uuid,
+                      session_.usermode.handle(), abi::usermode_bytes, session_.series);
 }
 
 kernel_queue kernel_channel::queue_at(std::uintptr_t block, std::uintptr_t doorbell,
@@ -150,12 +147,8 @@ void kernel_channel::open() {
 
 void kernel_channel::start_attendant() {
     attendant_ = std::make_unique<attendant>();
-    try {
-        attendant_->thread = os::thread("barmap-bell", [this] { attend(); });
-    } catch (std::system_error const&) {
-        throw error(errc::backend_broken, "start the thread that watches a channel", "",
-                    "raise the limit of threads (`ulimit -u`), or free memory");
-    }
+    attendant_->thread = start_own_thread("barmap-bell", "start the thread that watches a channel",
+                                          [this] { attend(); });
 }
 
 void kernel_channel::close() noexcept {

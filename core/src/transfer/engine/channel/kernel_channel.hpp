@@ -74,7 +74,7 @@ private:
     };
 
     void make(form how);
-    void expect_doorbell() const;
+    void map_doorbell();
     /// With the block and the doorbell at these addresses.
     [[nodiscard]] barmap::gpu::kernel_queue queue_at(std::uintptr_t block, std::uintptr_t doorbell,
                                                      bool is_shared) const;
