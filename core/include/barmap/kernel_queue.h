@@ -23,8 +23,8 @@ typedef struct barmap_kernel_queue_handle {
 enum barmap_kernel_queue_flags {
     BARMAP_KERNEL_QUEUE_SHARED =
         1, ///< warps submit at the same time: <barmap/gpu/shared_queue.cuh>
-    /// Where kernels of this GPU cannot ring a doorbell, a thread of the CPU rings it for them,
-    /// which takes some microseconds, or about 100 after a pause of a millisecond.
+    /// Where kernels of this GPU cannot ring a doorbell, a thread of the CPU rings it for them.
+    /// After a pause of a millisecond it looks every 50 us.
     BARMAP_KERNEL_QUEUE_OR_RUNG_BY_CPU = 2
 };
 
@@ -86,7 +86,8 @@ BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
 /// when the stream comes there, so that earlier work of the stream may write them; in a stream that
 /// is being captured, the kernel becomes a node of the graph, and each replay reads them again.
 /// Until a graph has run for the last time, keep the list, and do not restart the queue, whose
-/// channel the graph keeps. Several streams, and replays in flight, take turns. Any thread.
+/// channel the graph keeps. Several streams, and replays in flight, take turns; in a shared queue
+/// they copy at the same time. Any thread.
 /// @param pieces     the address, for kernels, of `most` structures barmap_copy_piece
 /// @param count      the address, for kernels, of a uint64_t: how many of them to copy
 /// @param most       room in the list: with a longer count, nothing is copied
