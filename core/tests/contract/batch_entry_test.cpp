@@ -111,7 +111,6 @@ TEST(batch_entry_test, what_cuda_refuses_for_the_stream_is_told_and_holds_up_not
 
 // The words of older GPUs lie in a pool's memory, which CUDA's memory operations refuse.
 TEST(batch_entry_test, older_gpus_have_two_entries) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     engine_machine machine("channel", {.chip = "GA100"});
     batch_program p;
     open_stream const stream;

@@ -93,7 +93,6 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
 
 // Before Hopper a channel reads nothing above 2^40, where CUDA's memory is, but for its pools'.
 TEST(batch_failure_test, older_generations_read_their_words_below_2_40) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     for (auto const which : {"TU102", "GA100", "AD102"}) {
         engine_machine machine("channel", {.chip = which});
         batch_program p;

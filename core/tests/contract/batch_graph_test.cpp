@@ -299,7 +299,6 @@ TEST(batch_without_graphs_test, is_refused_where_the_user_wants_no_channel) {
 }
 
 TEST(batch_without_graphs_test, is_refused_where_kernels_reach_no_doorbell) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     engine_machine const machine("channel", {.series = 570, .chip = "GA100"});
     expect_refused("before Hopper");
 }

@@ -254,7 +254,6 @@ TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
 
 // Its block is a pool's, which has no IPC handle to tell its objects by.
 TEST(checkpoint_batch, without_prepare_is_refused_by_an_older_channel) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     expect_batches_to_be_refused_without_prepare("GA100");
 }
 

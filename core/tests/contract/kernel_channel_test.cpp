@@ -319,7 +319,6 @@ TEST_F(kernel_channel_test, what_kernels_get_names_the_same_places_by_addresses_
 class kernel_channel_ways : public testing::TestWithParam<engine_way> {};
 
 TEST_P(kernel_channel_ways, are_there_from_hopper_on_and_elsewhere_if_the_cpu_may_ring) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     engine_machine machine(GetParam().engine, GetParam().how);
     device const gpu = device::open(0);
     bool const is_new = GetParam().how.chip == "GH100" || GetParam().how.chip == "GB100";
