@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "api/batch_queue_state.hpp"
 
+#include "base/leave_to_exit.hpp"
+
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -24,7 +26,7 @@ batch_queue_state::~batch_queue_state() {
     survives_.leave();
     for (started& each : all_)
         if (each.worker && !each.engine->close())
-            (void)new std::shared_ptr(each.worker); // leaked: copies may still write to its memory
+            leave_to_exit(each.worker); // copies may still write to its memory
 }
 
 void batch_queue_state::give_up_stopped(at_work& which) {
@@ -158,7 +160,7 @@ void batch_queue_state::release() {
             end.done[queue] = last_done(*each.engine, queue);
         end.has_failed = each.engine->has_stopped(); // after the polls, which may discover it
         if (!each.engine->close())
-            (void)new std::shared_ptr(each.worker); // leaked: copies may still write to its memory
+            leave_to_exit(each.worker); // copies may still write to its memory
         each = {};
     }
     current_ = short_ = {};

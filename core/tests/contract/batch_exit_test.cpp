@@ -82,24 +82,15 @@ TEST_F(batch_exit_test, the_destructor_of_another_thread_local_object_submits) {
                 testing::ExitedWithCode(0), "");
 }
 
-} // namespace
-} // namespace barmap::contract
-
-/// LeakSanitizer's: what this thread allocates from now on is no leak.
-extern "C" [[gnu::weak]] void __lsan_disable();
-
-namespace barmap::contract {
-namespace {
-
 /// Ends the process by exit() with a static handle, while a batch waits for a stream for ever.
 [[noreturn]] void exit_before_a_stream(char const* engine) {
-    if (__lsan_disable) // an engine that cannot be stopped is left to the end of the process
-        __lsan_disable();
-    (void)new engine_machine(engine); // it and the memory do not end before the process
+    // It and the memory do not end before the process.
+    static auto const& machine = *new engine_machine(engine);
+    (void)machine;
     static batch_queue handle = device::open(0).batch_queue();
-    auto const& host = *new pinned_block(mib);
-    auto const& block = *new device_block(mib);
-    auto const& held = *new gated_stream;
+    static auto const& host = *new pinned_block(mib);
+    static auto const& block = *new device_block(mib);
+    static auto const& held = *new gated_stream;
     (void)handle.submit(std::vector<copy_piece>{{host.address(), block.address(), 100}},
                         after{held.get()});
     std::exit(0);

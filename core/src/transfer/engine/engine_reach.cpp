@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine_reach.hpp"
 
+#include "base/leave_to_exit.hpp"
+
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -62,7 +64,7 @@ std::shared_ptr<engine_reach::reached const> engine_reach::find(engine_slot& slo
 bool engine_reach::retire(std::shared_ptr<reached const> const& by) {
     bool const has_stopped = by->slot->retire(by->worker);
     if (!has_stopped)
-        (void)new std::shared_ptr(by); // leaked
+        leave_to_exit(by);
     return has_stopped;
 }
 

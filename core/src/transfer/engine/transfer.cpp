@@ -2,6 +2,7 @@
 #include "transfer/engine/transfer.hpp"
 
 #include "base/config.hpp"
+#include "base/leave_to_exit.hpp"
 #include "system/thread.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/cpu/routines.hpp"
@@ -145,7 +146,7 @@ bool worker::retire(std::shared_ptr<worker> const& failed,
             os::thread("barmap-retire", [failed, stopped] {
                 bool const is_over = failed->engine_->close();
                 if (!is_over)
-                    (void)new std::shared_ptr(failed); // leaked: copies may still write to it
+                    leave_to_exit(failed); // copies may still write to it
                 stopped->set_value(is_over);
             }).detach();
             failed->stopped_ = end;
@@ -224,7 +225,8 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
     std::size_t const chunk = staged_part(direction::to_cpu, bytes, policy);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes, policy);
     std::size_t const slots = buffer_bytes / chunk;
-    std::array<ticket, buffer_bytes / policy::least_part> tickets; // a smaller chunk is the only one
+    // A smaller chunk is the only one.
+    std::array<ticket, buffer_bytes / policy::least_part> tickets;
     std::size_t submitted = 0, taken = 0;
     for (std::size_t i = 0; taken < bytes; ++i) {
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {

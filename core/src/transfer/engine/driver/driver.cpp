@@ -7,6 +7,7 @@
 #include "transfer/engine/queues.hpp"
 #include "transfer/engine/spin.hpp"
 
+#include "base/leave_to_exit.hpp"
 #include "base/policy.hpp"
 #include <barmap/error.hpp>
 
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 /// CUDA's own asynchronous copies, on barmap's streams: its batch call or, if that is missing or
 /// slower, a copy for each piece. A kernel instead would take multiprocessors from the program's.
@@ -33,7 +35,8 @@ public:
         } catch (error const&) {
             // The context and all its objects are gone.
         }
-        (void)queues_.release();
+        if (queues_)
+            leave_to_exit(std::move(queues_));
     }
 
     void start() override {
