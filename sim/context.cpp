@@ -44,6 +44,7 @@ void end(context& of, world_lock& lock) {
     of.peers.clear();
     world& all = the_world();
     all.streams.erase_if([&](stream const& one) { return one.owner == of.self; });
+    of.thread_streams.clear();
     all.modules.erase_if([&](module const& one) { return one.owner == of.self; });
     all.functions.erase_if([&](function const& one) { return !all.modules.find(one.owner); });
 }

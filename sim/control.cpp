@@ -199,8 +199,10 @@ BARMAP_SIM_CONTROL std::size_t barmap_sim_live() {
         live += one->references > 0;
     for (auto const& [handle, one] : all.pools)
         live += !one->is_default;
-    for (auto const& [handle, one] : all.contexts)
+    for (auto const& [handle, one] : all.contexts) {
         live += one->primary ? one->retains : 1;
+        live -= one->thread_streams.size(); // not created by the program
+    }
     return live;
 }
 

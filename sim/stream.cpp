@@ -87,10 +87,34 @@ void drain_device(int ordinal, world_lock& lock) {
         drain(*one, lock);
 }
 
+namespace {
+
+constexpr unsigned non_blocking = 1;
+
+CUstream add_stream(context& owner, unsigned flags, int priority) {
+    auto made = std::make_shared<stream>();
+    made->owner = owner.self;
+    made->given_up = owner.given_up;
+    made->blocking = !(flags & non_blocking);
+    made->flags = flags;
+    made->priority = priority;
+    return the_world().streams.add(made);
+}
+
+} // namespace
+
 std::shared_ptr<stream> get_stream(CUstream handle) {
     auto const value = reinterpret_cast<std::uintptr_t>(handle);
-    if (value <= 2)
+    constexpr std::uintptr_t legacy = 1, per_thread = 2;
+    if (value <= legacy)
         return current_context().null_stream;
+    if (value == per_thread) {
+        context& owner = current_context();
+        CUstream& its = owner.thread_streams[std::this_thread::get_id()];
+        if (!its)
+            its = add_stream(owner, 0, 0);
+        return the_world().streams.get(its);
+    }
     auto const found = the_world().streams.get(handle);
     (void)live_context(found->owner);
     return found;
@@ -103,19 +127,11 @@ using namespace barmap::sim;
 
 namespace {
 
-constexpr unsigned non_blocking = 1;
-
 CUresult create(char const* name, CUstream* handle, unsigned flags, int priority) {
     return call(name, [&](world_lock&) {
         context& owner = current_context();
         require((flags & ~non_blocking) == 0);
-        auto made = std::make_shared<stream>();
-        made->owner = owner.self;
-        made->given_up = owner.given_up;
-        made->blocking = !(flags & non_blocking);
-        made->flags = flags;
-        made->priority = priority;
-        out(handle) = the_world().streams.add(made);
+        out(handle) = add_stream(owner, flags, priority);
     });
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace barmap::sim {
@@ -59,6 +60,7 @@ struct context {
     unsigned retains = 0; ///< of a primary context
     unsigned flags = 0;
     std::shared_ptr<stream> null_stream;
+    std::map<std::thread::id, CUstream> thread_streams; ///< each thread's own default stream
     std::vector<std::shared_ptr<arena>> arenas;
     std::set<CUcontext> peers; ///< enabled with cuCtxEnablePeerAccess
     completions departed;      ///< last work of destroyed streams

@@ -129,6 +129,30 @@ TEST_F(sim_stream, the_default_stream_waits_for_blocking_streams_and_they_for_it
     EXPECT_EQ(cu().stream_destroy(independent), success);
 }
 
+TEST_F(sim_stream, each_thread_has_a_default_stream_of_its_own) {
+    auto* const own = reinterpret_cast<CUstream>(std::uintptr_t{2}); // CU_STREAM_PER_THREAD
+    auto* const live = BARMAP_SIM_FUNCTION(barmap_sim_live);
+    std::size_t const before = live();
+    gate held;
+    held.put_in(own);
+    std::thread([&] {
+        cu().ctx_set_current(context_);
+        unsigned char const three = 3;
+        EXPECT_EQ(cu().memcpy_htod_async(there_, &three, 1, own), success);
+        EXPECT_EQ(cu().stream_synchronize(own), success);
+    }).join();
+    EXPECT_EQ(first_byte(), 3);
+    EXPECT_EQ(cu().stream_query(own), error_not_ready);
+    EXPECT_EQ(cu().stream_query(nullptr), error_not_ready) << "the legacy one waits for them";
+    CUcontext owner = nullptr;
+    EXPECT_EQ(cu().stream_get_ctx(own, &owner), success);
+    EXPECT_EQ(owner, context_);
+    EXPECT_EQ(live(), before) << "the program has created none";
+    held.open = true;
+    EXPECT_EQ(cu().ctx_synchronize(), success);
+    EXPECT_EQ(cu().stream_query(own), success);
+}
+
 TEST_F(sim_stream, events_order_streams_and_measure_time) {
     CUstream const first = make(non_blocking), second = make(non_blocking);
     CUevent const start = make_event(), reached = make_event(), end = make_event();

@@ -7,15 +7,34 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace barmap::engine {
+
+/// A stream, as the calling thread names it: cudaStreamPerThread is one handle for the streams of
+/// all threads.
+using stream_key = std::uintptr_t;
+
+[[nodiscard]] inline stream_key key_of(CUstream stream) noexcept {
+    constexpr std::uintptr_t per_thread = 2; // CU_STREAM_PER_THREAD
+    auto const handle = reinterpret_cast<std::uintptr_t>(stream);
+    if (handle != per_thread)
+        return handle;
+    static constinit std::atomic<stream_key> latest{0};
+    static constinit thread_local stream_key of_this_thread = 0;
+    static_assert(std::is_trivially_destructible_v<stream_key>);
+    if (of_this_thread == 0)
+        of_this_thread = 2 * ++latest + 1; // handles are even
+    return of_this_thread;
+}
 
 /// The queues of a batch engine. Each runs its batches in order: one takes the batches that wait
 /// for no stream, and a few for each direction take the others. A stream's batches stay in one
@@ -31,8 +50,8 @@ public:
         std::unique_ptr<Queue> queue;     ///< set once, before is_open
         std::atomic<bool> is_open{false}; ///< makes `queue` visible
         std::atomic<unsigned> visits{0};  ///< submissions that have chosen it
-        CUstream latest = nullptr; ///< the stream that its last batch waits for; under choice_
-        bool is_shared = false;    ///< by streams that found no idle queue; under choice_
+        stream_key latest = 0;  ///< the stream that its last batch waits for; under choice_
+        bool is_shared = false; ///< by streams that found no idle queue; under choice_
         [[nodiscard]] Queue* get() const noexcept {
             return is_open.load(std::memory_order_acquire) ? queue.get() : nullptr;
         }
@@ -77,8 +96,9 @@ public:
             open(slots_.front(), {});
             return visit(slots_.front());
         }
+        stream_key const key = key_of(*after);
         auto const is_latest = [&](slot const& each) {
-            return each.is_open.load(std::memory_order_relaxed) && each.latest == *after;
+            return each.is_open.load(std::memory_order_relaxed) && each.latest == key;
         };
         // A stream keeps its queue, unless it shares that because none was idle.
         if (slot* const its_own = find(
@@ -106,7 +126,7 @@ public:
                 throw;
             is_shared = true;
         }
-        found->latest = *after;
+        found->latest = key;
         found->is_shared = is_shared;
         return visit(*found);
     }
@@ -129,9 +149,10 @@ public:
     [[nodiscard]] bool holds_up_nothing(std::optional<CUstream> const& after, direction which) {
         if (!after)
             return true;
+        stream_key const key = key_of(*after);
         std::lock_guard const hold(choice_);
         return std::ranges::any_of(of(which), [&](slot& each) {
-            return is_free(each) || (each.latest == *after && !each.is_shared);
+            return is_free(each) || (each.latest == key && !each.is_shared);
         });
     }
 
