@@ -9,7 +9,7 @@ namespace barmap::memcpy_dropin {
 namespace {
 
 struct counters {
-    std::atomic<std::uint64_t> batches{0}, pieces{0}, bytes{0};
+    std::atomic<std::uint64_t> batches{0}, pieces{0}, bytes{0}, captured{0};
     std::array<std::atomic<std::uint64_t>, words_of_reasons.size()> passed{};
 };
 constinit counters totals; // of the simplest type: it is read when the process exits
@@ -30,6 +30,10 @@ void count_taken(std::size_t pieces, std::size_t bytes) noexcept {
     add(totals.bytes, bytes);
 }
 
+void count_captured() noexcept {
+    add(totals.captured, 1);
+}
+
 void count_passed(reason why) noexcept {
     add(totals.passed[static_cast<std::size_t>(why)], 1);
 }
@@ -44,6 +48,9 @@ std::string account() {
             reasons += (reasons.empty() ? ": " : ", ") + std::to_string(count) + " (" +
                        std::string(words_of_reasons[i]) + ")";
     }
+    std::uint64_t const captured = value(totals.captured);
+    if (captured != 0)
+        reasons += "; of these, " + std::to_string(captured) + " are in graphs";
     return "cuMemcpyBatchAsync: barmap took " + std::to_string(value(totals.batches)) +
            " batches of " + std::to_string(value(totals.pieces)) + " pieces and " +
            std::to_string(value(totals.bytes)) + " bytes; CUDA copied " + std::to_string(passed) +

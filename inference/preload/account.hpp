@@ -12,6 +12,8 @@
 namespace barmap::memcpy_dropin {
 
 void count_taken(std::size_t pieces, std::size_t bytes) noexcept;
+/// One that CUDA has refused, and that is in a graph now.
+void count_captured() noexcept;
 void count_passed(reason why) noexcept;
 
 /// In one line. @throws std::bad_alloc

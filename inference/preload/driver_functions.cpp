@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver_functions.hpp"
 
+#include "captured.hpp"
 #include "interposed.hpp"
 #include "take.hpp"
 
@@ -11,6 +12,8 @@ using barmap::cuda::error_not_found;
 using barmap::cuda::success;
 
 namespace {
+
+constexpr std::size_t no_copy = std::numeric_limits<std::size_t>::max();
 
 /// The driver's result of cuGetProcAddress, with this library's functions in place of the
 /// driver's.
@@ -37,18 +40,29 @@ std::optional<CUresult> try_to_take(batch_call const& call) noexcept {
     return driver_is_loaded() ? take(call) : std::nullopt;
 }
 
-/// As CUDA 12 has it. CUDA defines SIZE_MAX for an error of no copy in particular, which that of an
-/// earlier batch is.
+/// @param result what the driver has answered
+CUresult or_captured(CUresult result, batch_call const& call, std::size_t* failed) noexcept {
+    if (result != capture_unsupported)
+        return result;
+    std::size_t which = no_copy;
+    auto const captured = capture(call, which);
+    if (captured && failed)
+        *failed = which;
+    return captured.value_or(result);
+}
+
+/// As CUDA 12 has it. CUDA defines SIZE_MAX for an error of no copy in particular; but programs
+/// that look at nothing else take it for success.
 CUresult copy_as_12(decltype(cuMemcpyBatchAsync)* driver, batch_call const& call,
                     std::size_t* failed, auto... as_given) noexcept {
     if (!driver)
         return error_not_found;
     if (auto const result = try_to_take(call)) {
         if (failed)
-            *failed = std::numeric_limits<std::size_t>::max();
+            *failed = *result == success ? no_copy : 0;
         return *result;
     }
-    return driver(as_given..., failed, call.stream);
+    return or_captured(driver(as_given..., failed, call.stream), call, failed);
 }
 
 CUresult copy_as_13(decltype(cuMemcpyBatchAsync_v2)* driver, batch_call const& call,
@@ -57,7 +71,7 @@ CUresult copy_as_13(decltype(cuMemcpyBatchAsync_v2)* driver, batch_call const& c
         return error_not_found;
     if (auto const result = try_to_take(call))
         return *result;
-    return driver(as_given..., call.stream);
+    return or_captured(driver(as_given..., call.stream), call, nullptr);
 }
 
 } // namespace

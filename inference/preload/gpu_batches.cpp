@@ -127,7 +127,7 @@ constexpr char failure_text[] =
 
 bool gpu_batches::has_a_batch_failed() noexcept {
     bool has_failed = false;
-    std::vector<direction> ended;
+    std::vector<std::optional<direction>> ended;
     try {
         unheld_.expect_none_failed(*queue_, ended);
     } catch (error const& failure) {
@@ -135,8 +135,9 @@ bool gpu_batches::has_a_batch_failed() noexcept {
     } catch (std::exception const&) {
         // The next call asks again.
     }
-    for (direction const each : ended)
-        count_of(each).fetch_sub(1);
+    for (std::optional<direction> const each : ended)
+        if (each)
+            count_of(*each).fetch_sub(1);
     return has_failed && give_up(failure_text);
 }
 
@@ -170,6 +171,21 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, be
     }
     result = cuda::success;
     return std::nullopt;
+}
+
+bool gpu_batches::capture(std::span<copy_piece const> pieces, CUstream stream) noexcept {
+    batch_ticket ticket{};
+    try {
+        ticket = queue_->submit(pieces, batch_queue::after{stream, {}}, batch_queue::then{stream});
+    } catch (std::exception const&) {
+        return false; // before Hopper, say
+    }
+    try {
+        unheld_.leave(ticket, std::nullopt);
+    } catch (std::bad_alloc const&) {
+        // It copies all the same: its failure shows in another one's.
+    }
+    return true;
 }
 
 void gpu_batches::watch(batch_ticket ticket, begun& batch) noexcept {

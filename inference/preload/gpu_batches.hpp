@@ -36,6 +36,10 @@ public:
     /// Begins the start, unless it has begun.
     [[nodiscard]] state now() noexcept;
 
+    [[nodiscard]] bool is_ready() const noexcept {
+        return state_.load(std::memory_order_acquire) == state::ready;
+    }
+
     /// Whether a batch has failed since the last call: once, and from then on this is off.
     /// @pre it is ready
     [[nodiscard]] bool has_a_batch_failed() noexcept;
@@ -79,6 +83,11 @@ public:
     [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, begun& batch,
                                                CUstream stream, CUresult& result) noexcept;
 
+    /// Makes the batch a node of the graph that the stream is being captured into.
+    /// @return whether it is one
+    /// @pre it is ready
+    [[nodiscard]] bool capture(std::span<copy_piece const> pieces, CUstream stream) noexcept;
+
     /// Waits until no thread starts one, but no longer than a second: before CUDA ends.
     static void wait_for_starts() noexcept;
 
@@ -103,8 +112,8 @@ private:
     std::atomic<state> state_{state::idle};
     cuda::primary_context context_; ///< set before it is ready, as is the next
     std::optional<batch_queue> queue_;
-    unheld_batches<direction> unheld_;
-    std::array<std::atomic<int>, 3> in_flight_{}; ///< in each direction: begun, or of unheld_
+    unheld_batches<std::optional<direction>> unheld_; ///< with none: in a graph
+    std::array<std::atomic<int>, 4> in_flight_{};     ///< in each direction: begun, or of unheld_
 };
 
 } // namespace barmap::memcpy_dropin

@@ -2,6 +2,7 @@
 #include "judgement.hpp"
 
 #include "cuda/driver_api.hpp"
+#include "system/numa.hpp"
 
 #include <barmap/report.hpp>
 
@@ -10,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace barmap::memcpy_dropin {
 namespace {
@@ -17,11 +19,10 @@ namespace {
 using cuda::address_range;
 using cuda::memory_side;
 
-/// Those of NULL, of the legacy default stream and of the one of each thread, whose one handle does
-/// not say which stream it is.
+/// Those that CUDA refuses: of NULL, and the legacy default stream.
 bool is_default(CUstream stream) noexcept {
-    constexpr std::uintptr_t per_thread = 2; // CU_STREAM_PER_THREAD
-    return reinterpret_cast<std::uintptr_t>(stream) <= per_thread;
+    constexpr std::uintptr_t legacy = 1; // CU_STREAM_LEGACY
+    return reinterpret_cast<std::uintptr_t>(stream) <= legacy;
 }
 
 int gpu_count() {
@@ -35,9 +36,11 @@ int gpu_count() {
 /// Hints say where managed and pageable memory is, which is not taken. One that CUDA may refuse
 /// is left to it: above all a GPU that does not exist.
 bool is_known(CUmemLocation const& hint) {
-    constexpr int none = 0, host = 2;
+    constexpr int none = 0, host = 2, host_numa = 3;
     if (hint.type == cuda::location_type_device)
         return hint.id >= 0 && hint.id < gpu_count();
+    if (hint.type == host_numa)
+        return os::has_numa_node(hint.id);
     return (hint.type == none || hint.type == host) && hint.id >= 0;
 }
 
@@ -66,15 +69,44 @@ bool are_in_order(batch_call const& call) noexcept {
 } // namespace
 
 limits const& limits::in_force() {
-    static limits const read{policy_value("taken_piece"), policy_value("taken_large_piece"),
-                             policy_value("taken_large_batch"), policy_value("taken_pieces")};
+    static limits const read = [] {
+        auto const of_size = [](std::string_view pieces, std::string_view piece) {
+            return limits::of_size{policy_value(pieces), policy_value(piece)};
+        };
+        limits made{.with_host = of_size("taken_pieces", "taken_piece"),
+                    .of_small = of_size("taken_small_pieces", "taken_small_piece"),
+                    .inside_gpu = of_size("taken_pieces_inside", "taken_piece_inside"),
+                    .between_gpus = of_size("taken_pieces_between", "taken_piece_between"),
+                    .large_mean_bytes = policy_value("taken_large_piece"),
+                    .least_bytes_of_large = policy_value("taken_large_batch"),
+                    .short_large_pieces = policy_value("short_large_pieces"),
+                    .large_piece = policy_value("large_piece"),
+                    .least_pieces = 0};
+        made.least_pieces =
+            std::min({made.with_host.least_pieces, made.of_small.least_pieces,
+                      made.inside_gpu.least_pieces, made.between_gpus.least_pieces});
+        return made;
+    }();
     return read;
 }
 
-std::optional<reason> judge_lists(batch_call const& call) {
-    limits const& limit = limits::in_force();
-    if (call.count < limit.least_pieces)
-        return reason::few_pieces;
+limits::of_size const& limits::of(direction way) const noexcept {
+    switch (way) {
+    case direction::inside_gpu:
+        return inside_gpu;
+    case direction::between_gpus:
+        return between_gpus;
+    default:
+        return with_host;
+    }
+}
+
+bool is_turned_off() {
+    static bool const result = setting("BARMAP_ENGINE") == "none";
+    return result;
+}
+
+std::optional<reason> judge_arguments(batch_call const& call) {
     if (is_default(call.stream))
         return reason::default_stream;
     if (!call.to || !call.from || !call.bytes || !call.attributes || !call.first_of ||
@@ -83,11 +115,23 @@ std::optional<reason> judge_lists(batch_call const& call) {
     for (CUmemcpyAttributes const& each : std::span(call.attributes, call.attribute_count))
         if (auto const why = judge_attribute(each))
             return why;
+    if (std::ranges::count(call.bytes, call.bytes + call.count, std::size_t{0}) != 0)
+        return reason::refused_by_cuda;
+    return std::nullopt;
+}
+
+std::optional<reason> judge_lists(batch_call const& call) {
+    if (has_too_few(call))
+        return reason::few_pieces;
+    if (auto const why = judge_arguments(call))
+        return why;
+    limits const& limit = limits::in_force();
+    std::size_t const most =
+        call.count * std::max({limit.with_host.most_mean_bytes, limit.inside_gpu.most_mean_bytes,
+                               limit.between_gpus.most_mean_bytes});
     std::size_t sum = 0;
     for (std::size_t const bytes : std::span(call.bytes, call.count)) {
-        if (bytes == 0)
-            return reason::refused_by_cuda;
-        if (bytes > call.count * limit.most_mean_bytes - sum)
+        if (bytes > most - sum)
             return reason::large_pieces;
         sum += bytes;
     }
@@ -123,14 +167,9 @@ std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::addres
     return std::nullopt;
 }
 
-/// The ranges that were asked for last, of both sides of a piece.
-struct sides {
-    address_range to, from;
-};
-
+/// @param latest the ranges that were asked for last
 std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
-                                  cuda::address_ranges& asked, sides& latest,
-                                  direction& way) {
+                                  cuda::address_ranges& asked, sides& latest, direction& way) {
     if (auto const why = judge_side(call.to[i], call.bytes[i], asked, latest.to))
         return why;
     if (auto const why = judge_side(call.from[i], call.bytes[i], asked, latest.from))
@@ -141,7 +180,9 @@ std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
         return reason::host_to_host;
     way = to_host     ? direction::to_cpu
           : from_host ? direction::to_gpu
-                      : direction::among_gpus;
+          : latest.to.side == memory_side::gpu && latest.from.side == memory_side::gpu
+              ? direction::inside_gpu
+              : direction::between_gpus;
     return std::nullopt;
 }
 
@@ -149,18 +190,44 @@ std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
 
 std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
                                   judged_batch& batch) {
-    batch.bytes = std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0});
-    sides latest;
-    return judge_piece(call, 0, asked, latest, batch.way);
+    batch.bytes = bytes_of(call);
+    return judge_piece(call, 0, asked, batch.first, batch.way);
 }
 
-std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
+namespace {
+
+bool is_with_host(direction way) noexcept {
+    return way == direction::to_gpu || way == direction::to_cpu;
+}
+
+/// By how many pieces there are, and how large they are.
+std::optional<reason> compare(std::size_t count, std::size_t bytes, direction way) noexcept {
+    limits const& limit = limits::in_force();
+    limits::of_size const& its = limit.of(way);
+    bool const is_small = is_with_host(way) && bytes <= count * limit.of_small.most_mean_bytes;
+    if (count < (is_small ? limit.of_small.least_pieces : its.least_pieces))
+        return reason::few_pieces;
+    bool const is_the_cores =
+        count <= limit.short_large_pieces && bytes / limit.large_piece >= count;
+    if (is_the_cores || bytes > count * its.most_mean_bytes)
+        return reason::large_pieces;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::size_t bytes_of(batch_call const& call) noexcept {
+    return std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0});
+}
+
+std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
                                  bool other_way_is_in_flight) noexcept {
     limits const& limit = limits::in_force();
-    if (batch.way == direction::among_gpus ||
-        batch.bytes / call.count < limit.large_mean_bytes)
+    if (auto const why = compare(count, bytes, way))
+        return why;
+    if (!is_with_host(way) || bytes / count < limit.large_mean_bytes)
         return std::nullopt;
-    if (batch.bytes < limit.least_bytes_of_large)
+    if (bytes < limit.least_bytes_of_large)
         return reason::small_batch;
     if (other_way_is_in_flight)
         return reason::beside_other_way;
@@ -170,15 +237,17 @@ std::optional<reason> judge_size(batch_call const& call, judged_batch const& bat
 std::optional<reason> judge_memory(batch_call const& call, cuda::address_ranges& asked,
                                    judged_batch& batch) {
     batch.pieces.reserve(call.count);
-    sides latest;
+    sides latest = batch.first;
+    bool any_with_host = false, any_of_gpus = false;
     for (std::size_t i = 0; i < call.count; ++i) {
         direction way = batch.way;
         if (auto const why = judge_piece(call, i, asked, latest, way))
             return why;
-        if (way != batch.way)
-            return reason::both_ways;
+        (is_with_host(way) ? any_with_host : any_of_gpus) = true;
         batch.pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
     }
+    if (any_with_host && any_of_gpus && !is_with_host(batch.way))
+        batch.way = direction::to_gpu;
     return std::nullopt;
 }
 

@@ -17,15 +17,41 @@
 /// none.
 namespace barmap::memcpy_dropin {
 
+/// Between which memories a batch copies.
+enum class direction { to_gpu, to_cpu, inside_gpu, between_gpus };
+
 /// What the size of a batch is compared with: values of barmap::policies().
 struct limits {
-    std::size_t most_mean_bytes;      ///< taken_piece
+    struct of_size {
+        std::size_t least_pieces;
+        std::size_t most_mean_bytes;
+    };
+    of_size with_host;                ///< taken_pieces, taken_piece
+    of_size of_small;                 ///< taken_small_pieces, taken_small_piece: with the host
+    of_size inside_gpu;               ///< taken_pieces_inside, taken_piece_inside
+    of_size between_gpus;             ///< taken_pieces_between, taken_piece_between
     std::size_t large_mean_bytes;     ///< taken_large_piece
     std::size_t least_bytes_of_large; ///< taken_large_batch
-    std::size_t least_pieces;         ///< taken_pieces
+    std::size_t short_large_pieces;   ///< such a list the core itself leaves to CUDA
+    std::size_t large_piece;
+    std::size_t least_pieces; ///< of any direction
+
     /// Reads the environment, at the first call of the process.
     [[nodiscard]] static limits const& in_force();
+    [[nodiscard]] of_size const& of(direction way) const noexcept;
 };
+
+/// Whether BARMAP_ENGINE=none is set, from the first call of the process on.
+[[nodiscard]] bool is_turned_off();
+
+/// The judgement by the number of pieces alone.
+[[nodiscard]] inline bool has_too_few(batch_call const& call) {
+    return call.count < limits::in_force().least_pieces;
+}
+
+/// The judgement by what is wrong with the arguments, or not known. Asks CUDA once how many GPUs
+/// there are.
+[[nodiscard]] std::optional<reason> judge_arguments(batch_call const& call);
 
 /// The judgement by the lists alone. Asks CUDA once how many GPUs there are.
 [[nodiscard]] std::optional<reason> judge_lists(batch_call const& call);
@@ -33,29 +59,35 @@ struct limits {
 /// Whether the stream is being captured, which other questions to CUDA could end.
 [[nodiscard]] std::optional<reason> judge_capture(CUstream stream);
 
-/// Between which memories a batch copies.
-enum class direction { to_gpu, to_cpu, among_gpus };
+/// Both sides of a piece: where CUDA says that they lie.
+struct sides {
+    cuda::address_range to, from;
+};
 
 /// A batch's pieces, with what decides who copies it.
 struct judged_batch {
     std::vector<copy_piece> pieces;
     std::size_t bytes = 0;
-    direction way = direction::among_gpus; ///< of all pieces
+    sides first;                           ///< of the first piece
+    direction way = direction::inside_gpu; ///< of the first piece; with the host if one is
 };
 
-/// The judgement by the memory of the first piece. Its direction and the size of all are in `batch`
+/// The judgement by the memory of the first piece. What it is and the size of all are in `batch`
 /// then.
 [[nodiscard]] std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
                                                 judged_batch& batch);
 
-/// The judgement by the size, where CUDA's copies are as fast: large pieces between host and GPU.
-/// It comes before judge_memory(), so that such a batch pays for one piece alone.
+/// The judgement by the size, where CUDA's copies are as fast. It comes before judge_memory(), so
+/// that such a batch pays for one piece alone.
 /// @param other_way_is_in_flight whether barmap copies the other direction of the link: its
 ///        batches of both directions share one engine, and CUDA's do not
-[[nodiscard]] std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
+[[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
                                                bool other_way_is_in_flight) noexcept;
 
-/// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`.
+[[nodiscard]] std::size_t bytes_of(batch_call const& call) noexcept;
+
+/// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`,
+/// and judge_size() is to be asked again if its `way` is another one.
 /// @throws std::bad_alloc
 [[nodiscard]] std::optional<reason> judge_memory(batch_call const& call,
                                                  cuda::address_ranges& asked, judged_batch& batch);

@@ -28,12 +28,11 @@ enum class reason {
     synchronous_memory,
     other_gpu,
     host_to_host,
-    both_ways,
     refused_here,
 };
 
 /// Each in the words of the report at exit, and of docs/memcpy.md.
-inline constexpr std::array<std::string_view, 21> words_of_reasons{
+inline constexpr std::array<std::string_view, 20> words_of_reasons{
     "at the exit of the process",
     "in a forked child",
     "few pieces",
@@ -53,7 +52,6 @@ inline constexpr std::array<std::string_view, 21> words_of_reasons{
     "memory with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS",
     "memory of another GPU without access",
     "pieces that stay in host memory",
-    "pieces that go both ways",
     "refused by barmap",
 };
 static_assert(words_of_reasons.size() == static_cast<std::size_t>(reason::refused_here) + 1);

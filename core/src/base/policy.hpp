@@ -45,7 +45,10 @@ inline constexpr std::size_t least_part = 4 * kib;
     X(streamed_to_cpu, 2 * mib, "bytes", 0, any, "stores pass the caches; 8 MiB take 600 us, by memcpy 790 (H200)") \
     X(streamed_to_gpu, mib, "bytes", 0, any, "stores pass the caches; not measured by itself")     \
     X(unpinned_age, 10, "ms", 0, 60000, "of CUDA's slowest answer, that memory is not pinned")     \
-    X(taken_piece, 128 * kib, "bytes", 1, 1024 * mib, "on average, by libbarmap-memcpy: docs/memcpy.md") \
+    X(taken_piece, 128 * kib, "bytes", 1, 1024 * mib, "on average, with the host, by libbarmap-memcpy: docs/memcpy.md") \
+    X(taken_small_piece, 8 * kib, "bytes", 0, any, "up to it taken_small_pieces suffice: docs/memcpy.md") \
+    X(taken_piece_inside, mib, "bytes", 1, 1024 * mib, "on average; CUDA copies 4 MiB faster, by several engines (H200)") \
+    X(taken_piece_between, 4 * mib, "bytes", 1, 1024 * mib, "on average; 4 MiB take 0.96 of CUDA's time (H200)") \
     X(taken_large_piece, 32 * kib, "bytes", 1, any, "on average; from it on CUDA is as fast as the link: docs/memcpy.md") \
     X(taken_large_batch, 16 * mib, "bytes", 0, any, "of such pieces, since order costs 10 us: docs/memcpy.md")
 
@@ -54,7 +57,10 @@ inline constexpr std::size_t least_part = 4 * kib;
     X(engines_from_to_gpu, 32 * kib, "bytes", "below it no engine can win: it takes 3.5 us, 64 KiB by stores too (H200)") \
     X(engines_from_to_cpu, kib, "bytes", "below it no engine can win: it takes 3.5 us, 3 KiB by loads too (H200)") \
     X(checked_pieces, 64, "pieces", "of a batch among several GPUs, as batch_queue::submit promises") \
-    X(taken_pieces, 64, "pieces", "fewer are CUDA's own, by libbarmap-memcpy: docs/memcpy.md")     \
+    X(taken_pieces, 64, "pieces", "with the host; fewer are CUDA's own, by libbarmap-memcpy: docs/memcpy.md") \
+    X(taken_small_pieces, 32, "pieces", "with the host: 16 of 4 KiB took longer than by CUDA (H200)") \
+    X(taken_pieces_inside, 9, "pieces", "inside a GPU: CUDA takes 3.4 us for each (H200)")          \
+    X(taken_pieces_between, 32, "pieces", "between GPUs: 16 took longer than by CUDA (H200)")      \
     X(engine_contest_end, mib, "bytes", "beyond it, the choice of method stays")                   \
     X(contest_noise, 2, "%", "of methods within this of the best, the first wins")                 \
     X(contest_hopeless, 2, "times", "so far behind the best, a method is tried no further")        \

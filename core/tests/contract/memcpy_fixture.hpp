@@ -141,6 +141,24 @@ public:
     batch_program p{};
 };
 
+/// Memory on both sides for pieces that the program's is too small for.
+class large_memory {
+public:
+    explicit large_memory(std::size_t bytes) : gpu_(bytes), host_(bytes), bytes_(bytes) {}
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    [[nodiscard]] std::vector<copy_piece> to_cpu(std::size_t count, std::size_t bytes) const {
+        std::vector<copy_piece> list;
+        for (std::size_t i = 0; i < count; ++i)
+            list.push_back({host_.address() + i * bytes, gpu_.address() + i * bytes, bytes});
+        return list;
+    }
+
+private:
+    device_block gpu_;
+    pinned_block host_;
+    std::size_t bytes_;
+};
+
 /// Counts the queues that this thread opens, each of which registers memory.
 struct opened_here : changed_driver {
     opened_here() {
