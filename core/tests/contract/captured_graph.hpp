@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contract/kernel_side.hpp"
+#include "contract/machine.hpp"
 #include "fake/simulation.hpp"
 #include "shared/changed_driver.hpp"
 
