@@ -13,6 +13,10 @@ namespace barmap::test {
 /// @return the child's wait status
 template <class Action>
 [[nodiscard]] int in_child(int exit_status, Action&& action) {
+#ifdef __SANITIZE_ADDRESS__
+    // A child hangs in an allocator that another thread has locked, as one that starts does.
+    ::usleep(50'000);
+#endif
     pid_t const child = ::fork();
     if (child == 0) {
         // Plain endings: neither a sanitizer's report nor a test framework's.

@@ -116,8 +116,8 @@ TEST_P(memcpy_dropin_test, keeps_the_order_with_batches_that_it_passes_on) {
                 up.push_back({m_.p.block.address() + at, m_.p.host.address() + at, 500});
             }
             EXPECT_EQ(copy_by(which, {down, stream.get()}), cuda::success);
-            for (std::size_t i = 0; i < 64; i += 32) // few pieces
-                EXPECT_EQ(copy_by(which, {{up.begin() + i, up.begin() + i + 32}, stream.get()}),
+            for (std::size_t i = 0; i < 64; i += 16) // few pieces
+                EXPECT_EQ(copy_by(which, {{up.begin() + i, up.begin() + i + 16}, stream.get()}),
                           cuda::success);
         }
         stream.open();
@@ -129,7 +129,7 @@ TEST_P(memcpy_dropin_test, keeps_the_order_with_batches_that_it_passes_on) {
     auto const few = m_.count_of(reason::few_pieces);
     EXPECT_TRUE(run(copier::dropin) == wanted);
     EXPECT_EQ(m_.taken(), (std::array{batches + 10, pieces + 640, bytes + 320000}));
-    EXPECT_EQ(m_.count_of(reason::few_pieces), few + 20);
+    EXPECT_EQ(m_.count_of(reason::few_pieces), few + 40);
 }
 
 TEST_P(memcpy_dropin_test, streams_that_wait_hold_up_no_other_stream) {
