@@ -127,7 +127,7 @@ constexpr char failure_text[] =
 
 bool gpu_batches::has_a_batch_failed() noexcept {
     bool has_failed = false;
-    std::vector<std::optional<direction>> ended;
+    std::vector<int> ended;
     try {
         unheld_.expect_none_failed(*queue_, ended);
     } catch (error const& failure) {
@@ -135,9 +135,8 @@ bool gpu_batches::has_a_batch_failed() noexcept {
     } catch (std::exception const&) {
         // The next call asks again.
     }
-    for (std::optional<direction> const each : ended)
-        if (each)
-            count_of(*each).fetch_sub(1);
+    for (int const each : ended)
+        stores_.fetch_sub(each);
     return has_failed && give_up(failure_text);
 }
 
@@ -181,7 +180,7 @@ bool gpu_batches::capture(std::span<copy_piece const> pieces, CUstream stream) n
         return false; // before Hopper, say
     }
     try {
-        unheld_.leave(ticket, std::nullopt);
+        unheld_.leave(ticket, 0);
     } catch (std::bad_alloc const&) {
         // It copies all the same: its failure shows in another one's.
     }
@@ -190,7 +189,7 @@ bool gpu_batches::capture(std::span<copy_piece const> pieces, CUstream stream) n
 
 void gpu_batches::watch(batch_ticket ticket, begun& batch) noexcept {
     try {
-        unheld_.leave(ticket, batch.way);
+        unheld_.leave(ticket, batch.is_store);
         batch.is_submitted();
     } catch (std::bad_alloc const&) {
         // Copied all the same: its failure would show in the next one's.

@@ -11,7 +11,6 @@
 #include <barmap/batch_queue.hpp>
 #include <barmap/unheld_batches.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <optional>
@@ -44,33 +43,30 @@ public:
     /// @pre it is ready
     [[nodiscard]] bool has_a_batch_failed() noexcept;
 
-    /// A batch that counts as in flight already while it is judged: of two threads that begin one
-    /// in each direction, one at least sees the other's; where both do, neither is taken.
+    /// A batch that counts as in flight already while it is judged, if it is a store.
     class begun {
     public:
-        begun(gpu_batches& of, direction which) noexcept : way(which), of_(&of) {
-            of.count_of(way).fetch_add(1);
+        begun(gpu_batches& of, direction way) noexcept
+            : is_store(way == direction::to_cpu), of_(&of) {
+            of.stores_.fetch_add(is_store);
         }
         begun(begun const&) = delete;
         begun& operator=(begun const&) = delete;
         ~begun() {
             if (of_)
-                of_->count_of(way).fetch_sub(1);
+                of_->stores_.fetch_sub(is_store);
         }
         /// Counted until it has ended.
         void is_submitted() noexcept { of_ = nullptr; }
 
-        direction const way;
+        bool const is_store;
 
     private:
         gpu_batches* of_;
     };
 
-    /// Whether a batch of this direction was in flight when has_a_batch_failed() was last asked, or
-    /// has begun since.
-    [[nodiscard]] bool is_in_flight(direction way) const noexcept {
-        return in_flight_[static_cast<std::size_t>(way)].load() > 0;
-    }
+    /// Whether a store was in flight when has_a_batch_failed() was last asked, or has begun since.
+    [[nodiscard]] bool stores() const noexcept { return stores_.load() > 0; }
 
     /// @pre it is ready
     [[nodiscard]] CUcontext context() const noexcept { return context_.get(); }
@@ -103,17 +99,15 @@ private:
     bool give_up(std::string const& why) noexcept;
     void watch(batch_ticket ticket, begun& batch) noexcept;
     void look_at_the_end() noexcept;
-    [[nodiscard]] std::atomic<int>& count_of(direction way) noexcept {
-        return in_flight_[static_cast<std::size_t>(way)];
-    }
 
     int ordinal_;
     os::process_id owner_ = os::this_process();
     std::atomic<state> state_{state::idle};
     cuda::primary_context context_; ///< set before it is ready, as is the next
     std::optional<batch_queue> queue_;
-    unheld_batches<std::optional<direction>> unheld_; ///< with none: in a graph
-    std::array<std::atomic<int>, 4> in_flight_{};     ///< in each direction: begun, or of unheld_
+    /// What each one counts for in stores_.
+    unheld_batches<int> unheld_;
+    std::atomic<int> stores_{0}; ///< begun, or of unheld_, but for those in graphs
 };
 
 } // namespace barmap::memcpy_dropin

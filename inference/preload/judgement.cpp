@@ -221,7 +221,7 @@ std::size_t bytes_of(batch_call const& call) noexcept {
 }
 
 std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
-                                 bool other_way_is_in_flight) noexcept {
+                                 bool beside_stores) noexcept {
     limits const& limit = limits::in_force();
     if (auto const why = compare(count, bytes, way))
         return why;
@@ -229,8 +229,8 @@ std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction
         return std::nullopt;
     if (bytes < limit.least_bytes_of_large)
         return reason::small_batch;
-    if (other_way_is_in_flight)
-        return reason::beside_other_way;
+    if (beside_stores && way == direction::to_gpu)
+        return reason::beside_stores;
     return std::nullopt;
 }
 

@@ -79,10 +79,11 @@ struct judged_batch {
 
 /// The judgement by the size, where CUDA's copies are as fast. It comes before judge_memory(), so
 /// that such a batch pays for one piece alone.
-/// @param other_way_is_in_flight whether barmap copies the other direction of the link: its
-///        batches of both directions share one engine, and CUDA's do not
+/// @param beside_stores whether barmap stores now: its batches of both directions share one engine,
+///        and CUDA's do not. Loads yield, since CUDA's stores keep small copies to the CPU waiting
+///        for as long as they go on
 [[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
-                                               bool other_way_is_in_flight) noexcept;
+                                               bool beside_stores) noexcept;
 
 [[nodiscard]] std::size_t bytes_of(batch_call const& call) noexcept;
 

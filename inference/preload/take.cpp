@@ -68,11 +68,6 @@ bool has_primary_context(CUdevice device) {
            is_active != 0;
 }
 
-direction against(direction way) noexcept {
-    using enum direction;
-    return way == to_gpu ? to_cpu : to_gpu;
-}
-
 /// Where the first piece of this thread's latest batch lay. A batch that is left for its size is
 /// left at once by it, instead of by four calls of CUDA; it is a guess, since memory may be
 /// replaced, and for so many batches only.
@@ -130,8 +125,7 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     constexpr int batches = 1000;
     latest = {batch.first, batch.way, batches};
     gpu_batches::begun begun(*gpu, batch.way);
-    if (auto const why =
-            judge_size(call.count, batch.bytes, batch.way, gpu->is_in_flight(against(batch.way))))
+    if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
         return why;
     if (auto const why = judge_memory(call, asked, batch))
         return why;

@@ -91,13 +91,11 @@ TEST_F(memcpy_captured, a_batch_that_would_be_taken_is_one_kernel) {
     EXPECT_NE(m_->words().find("; of these, 1 are in graphs"), std::string::npos) << m_->words();
 }
 
-// A graph may live for ever: its batch holds up none of the other direction.
-TEST_F(memcpy_captured, a_batch_in_a_graph_counts_as_in_flight_for_nobody) {
+// A graph may live for ever: its store holds up no loads.
+TEST_F(memcpy_captured, a_batch_in_a_graph_counts_as_a_store_for_nobody) {
     m_->expect_ready();
     EXPECT_EQ(capture(of(100)).first, cuda::success);
-    for (auto const way : {memcpy_dropin::direction::to_gpu, memcpy_dropin::direction::to_cpu})
-        EXPECT_FALSE(memcpy_dropin::gpu_batches::of(0)->is_in_flight(way));
-    graph_->end_capture();
+    EXPECT_FALSE(memcpy_dropin::gpu_batches::of(0)->stores());
     graph_->destroy();
     EXPECT_EQ(memcpy_dropin::take(of(100).call()), cuda::success);
     stream_->synchronize();

@@ -25,53 +25,54 @@ protected:
 };
 
 /// A stream goes on a moment before the batch that it waited for counts as done.
-void expect_none_in_flight(memcpy_dropin::direction which) {
+void expect_no_stores() {
     memcpy_dropin::gpu_batches* const of = memcpy_dropin::gpu_batches::of(0);
-    while (of->is_in_flight(which)) {
+    while (of->stores()) {
         EXPECT_FALSE(of->has_a_batch_failed());
         std::this_thread::yield();
     }
 }
 
-// barmap copies both directions by one engine, CUDA by two.
-TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
+// barmap copies both directions by one engine, CUDA by two. Loads yield: small copies to the CPU
+// starve beside CUDA's stores.
+TEST_F(memcpy_reason, loads_of_large_pieces_beside_stores) {
     std::size_t const large = memcpy_dropin::limits::in_force().large_mean_bytes,
                       count = memcpy_dropin::limits::in_force().least_bytes_of_large / large;
     large_memory const memory(count * large);
-    using way = memcpy_dropin::direction;
-    for (bool const is_to_cpu : {true, false}) {
+    auto const stores = memory.to_cpu(count, large), loads = turned(stores);
+    for (auto const& first : {stores, memory.to_cpu(100, 200)}) { // small ones, too
         gated_stream held;
-        auto const list = memory.to_cpu(count, large), back = turned(list);
-        auto const& one_way = is_to_cpu ? list : back;
-        auto const& other_way = is_to_cpu ? back : list;
-        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
-        m_.expect_left(copies(other_way, stream_.get()).call(), reason::beside_other_way);
-        auto small = memory.to_cpu(count, large - 1);
-        EXPECT_EQ(
-            memcpy_dropin::take(copies(is_to_cpu ? turned(small) : small, stream_.get()).call()),
-            cuda::success);
+        EXPECT_EQ(memcpy_dropin::take(copies(first, held.get()).call()), cuda::success);
+        m_.expect_left(copies(loads, stream_.get()).call(), reason::beside_stores);
+        EXPECT_EQ(memcpy_dropin::take(
+                      copies(turned(memory.to_cpu(count, large - 1)), stream_.get()).call()),
+                  cuda::success);
         stream_.synchronize();
-        expect_none_in_flight(is_to_cpu ? way::to_gpu : way::to_cpu);
-        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
         held.open();
         held.synchronize();
-        expect_none_in_flight(is_to_cpu ? way::to_cpu : way::to_gpu);
-        EXPECT_EQ(memcpy_dropin::take(copies(other_way, stream_.get()).call()), cuda::success);
+        expect_no_stores();
+        EXPECT_EQ(memcpy_dropin::take(copies(loads, stream_.get()).call()), cuda::success);
         stream_.synchronize();
     }
+    gated_stream held;
+    EXPECT_EQ(memcpy_dropin::take(copies(loads, held.get()).call()), cuda::success);
+    EXPECT_EQ(memcpy_dropin::take(copies(stores, stream_.get()).call()), cuda::success);
+    stream_.synchronize();
+    held.open();
+    held.synchronize();
 }
 
-// While the memory of the second piece is judged, another thread begins the other direction.
-TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
+// While the memory of a store's second piece is judged, another thread begins a load.
+TEST_F(memcpy_reason, loads_of_large_pieces_that_begin_with_a_store) {
     std::size_t const large = memcpy_dropin::limits::in_force().large_mean_bytes,
                       count = memcpy_dropin::limits::in_force().least_bytes_of_large / large;
     large_memory const memory(count * large);
     auto list = memory.to_cpu(count, large);
     device_block const apart(large);
     list[1].from = apart.address();
-    static copies const* other_way;
+    static copies const* load;
     copies const back(turned(memory.to_cpu(count, large)), stream_.get());
-    other_way = &back;
+    load = &back;
     static CUdeviceptr judged;
     judged = apart.address();
     static CUcontext context;
@@ -82,7 +83,7 @@ TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
             judged = 0;
             std::thread([] {
                 expect_success(cuda::api().ctx_set_current(context));
-                memcpy_program::expect_left(other_way->call(), reason::beside_other_way);
+                memcpy_program::expect_left(load->call(), reason::beside_stores);
             }).join();
         }
         return changed_driver::real.pointer_get_attributes(n, names, values, at);
@@ -92,12 +93,12 @@ TEST_F(memcpy_reason, large_pieces_that_begin_with_the_other_direction) {
     EXPECT_EQ(judged, 0u);
     held.open();
     held.synchronize();
+    expect_no_stores();
     EXPECT_EQ(memcpy_dropin::take(back.call()), cuda::success) << "none is counted for ever";
     stream_.synchronize();
     list[1].to = 1; // judged, and left
     m_.expect_left(copies(list, stream_.get()).call(), reason::unknown_memory);
-    EXPECT_EQ(memcpy_dropin::take(back.call()), cuda::success);
-    stream_.synchronize();
+    EXPECT_FALSE(memcpy_dropin::gpu_batches::of(0)->stores());
 }
 
 TEST_F(memcpy_reason, a_default_stream) {
