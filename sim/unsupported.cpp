@@ -26,6 +26,16 @@ BARMAP_SIM_UNSUPPORTED(cuMemcpyDtoA_v2)
 BARMAP_SIM_UNSUPPORTED(cuMemcpyHtoA_v2)
 BARMAP_SIM_UNSUPPORTED(cuMemcpyPeerAsync)
 
+// Copies that have come since CUDA 12.8: what stands in front of the batch call must pass them on
+BARMAP_SIM_UNSUPPORTED(cuFabricCpyBatchAsync)
+BARMAP_SIM_UNSUPPORTED(cuMemcpy3DBatchAsync)
+BARMAP_SIM_UNSUPPORTED(cuMemcpy3DBatchAsync_v2)
+BARMAP_SIM_UNSUPPORTED(cuMemcpy3DWithAttributesAsync)
+BARMAP_SIM_UNSUPPORTED(cuMemcpyWithAttributesAsync)
+BARMAP_SIM_UNSUPPORTED(cuMemDiscardAndPrefetchBatchAsync)
+BARMAP_SIM_UNSUPPORTED(cuMemDiscardBatchAsync)
+BARMAP_SIM_UNSUPPORTED(cuMemPrefetchBatchAsync)
+
 // Rows of memory
 BARMAP_SIM_UNSUPPORTED(cuMemsetD16Async)
 BARMAP_SIM_UNSUPPORTED(cuMemsetD2D16_v2)

@@ -29,7 +29,7 @@ CUresult with_ours(CUresult result, char const* name, void** function, int versi
 template <class Function>
 CUresult get_address(char const* symbol, char const* name, void** function, int version,
                      unsigned long long flags, auto... status) noexcept {
-    auto* const driver = real_function<Function>(symbol);
+    auto* const driver = real_function<Function>(*find_interposed(symbol));
     if (!driver)
         return error_not_found;
     return with_ours(driver(name, function, version, flags, status...), name, function, version,
@@ -95,12 +95,14 @@ CUresult cuGetProcAddress_v2(char const* name, void** function, int version,
 #define BARMAP_LISTS_GIVEN to, from, bytes, count, attributes, first_of, attribute_count
 #define BARMAP_AS_12(symbol)                                                                       \
     CUresult symbol(BARMAP_LISTS, std::size_t* failed, CUstream stream) {                          \
-        return copy_as_12(real_function<decltype(symbol)>(#symbol), {BARMAP_LISTS_GIVEN, stream},  \
+        static interposed& mine = *find_interposed(#symbol);                                       \
+        return copy_as_12(real_function<decltype(symbol)>(mine), {BARMAP_LISTS_GIVEN, stream},     \
                           failed, BARMAP_LISTS_GIVEN);                                             \
     }
 #define BARMAP_AS_13(symbol)                                                                       \
     CUresult symbol(BARMAP_LISTS, CUstream stream) {                                               \
-        return copy_as_13(real_function<decltype(symbol)>(#symbol), {BARMAP_LISTS_GIVEN, stream},  \
+        static interposed& mine = *find_interposed(#symbol);                                       \
+        return copy_as_13(real_function<decltype(symbol)>(mine), {BARMAP_LISTS_GIVEN, stream},     \
                           BARMAP_LISTS_GIVEN);                                                     \
     }
 // clang-format on

@@ -33,11 +33,11 @@ struct interposed {
 /// library behind this one, or null.
 [[nodiscard]] void* real(interposed& which) noexcept;
 
-/// The same, as what it is.
+/// The same, as what it is, for a function that this library exports under this symbol.
 template <class Function>
-[[nodiscard]] Function* real_function(char const* symbol) noexcept {
-    interposed* const which = find_interposed(symbol);
-    return which ? reinterpret_cast<Function*>(real(*which)) : nullptr;
+[[nodiscard]] Function* real_function(interposed& which) noexcept {
+    void* const known = which.real.load(std::memory_order_acquire);
+    return reinterpret_cast<Function*>(known ? known : real(which));
 }
 
 /// Whether the driver is loaded, by any part of the program.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -101,8 +102,14 @@ limits::of_size const& limits::of(direction way) const noexcept {
     }
 }
 
-bool is_turned_off() {
-    static bool const result = setting("BARMAP_ENGINE") == "none";
+bool is_turned_off() noexcept {
+    static bool const result = [] {
+        try {
+            return setting("BARMAP_ENGINE") == "none";
+        } catch (std::exception const&) {
+            return false; // the start of the engine finds out why
+        }
+    }();
     return result;
 }
 

@@ -42,7 +42,7 @@ struct limits {
 };
 
 /// Whether BARMAP_ENGINE=none is set, from the first call of the process on.
-[[nodiscard]] bool is_turned_off();
+[[nodiscard]] bool is_turned_off() noexcept;
 
 /// The judgement by the number of pieces alone.
 [[nodiscard]] inline bool has_too_few(batch_call const& call) {

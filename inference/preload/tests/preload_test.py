@@ -103,6 +103,15 @@ class Preload(unittest.TestCase):
         self.expect_right(run("dlsym", "search", VERSIONED))
         self.expect_right(run("dlsym", "search", VERSIONED, preload=""))
 
+    def test_every_other_copy_is_the_drivers_own(self):
+        with_it, without = run("others"), run("others", preload="")
+        self.assertEqual((0, without.out.splitlines()), (with_it.code, with_it.out.splitlines()))
+        for name in ("cuMemcpy3DBatchAsync", "cuMemcpyWithAttributesAsync", "cuFabricCpyBatchAsync"):
+            if SIMULATED != "real_gpu": # whose driver may be older
+                self.assertRegex(with_it.out, rf"(?m)^dlsym {name}: .*libcuda")
+                self.assertRegex(with_it.out, rf"(?m)^address {name} 13050: .*libcuda")
+        self.assertNotIn("libbarmap-memcpy", with_it.out)
+
     def test_a_program_without_cuda_has_none(self):
         outcome = run("nothing")
         self.expect_right(outcome)
@@ -163,7 +172,12 @@ class Preload(unittest.TestCase):
                 self.expect_right(run(way, preload=f"{OTHER}:{LIBRARY}"))
 
     def test_turned_off(self):
-        outcome = run("dlsym", BARMAP_ENGINE="none")
+        for way in ("dlsym", "everywhere", "address_1", "address_2", "address_of_address"):
+            with self.subTest(way):
+                outcome = run(way, BARMAP_ENGINE="none")
+                self.expect_right(outcome)
+                self.assertEqual("", outcome.err, "no call reaches the library")
+        outcome = run("linked", BARMAP_ENGINE="none")
         self.expect_right(outcome)
         self.assertIn("barmap took 0 batches", outcome.err)
         self.assertIn("CUDA copied 16: 16 (the engine is off)", outcome.err)

@@ -282,6 +282,74 @@ int other_searches(char const* library) {
     return 0;
 }
 
+/// What cuda.h of CUDA 13.5 (nvidia-cuda-runtime 13.5.37) declares of copies and of batches of
+/// memory operations, under each symbol that a driver may have.
+constexpr char const* copying_entries[] = {"cuFabricCpyBatchAsync",
+                                           "cuMemDiscardAndPrefetchBatchAsync",
+                                           "cuMemDiscardBatchAsync",
+                                           "cuMemPrefetchBatchAsync",
+                                           "cuMemcpy",
+                                           "cuMemcpy2D",
+                                           "cuMemcpy2DAsync",
+                                           "cuMemcpy2DUnaligned",
+                                           "cuMemcpy3D",
+                                           "cuMemcpy3DAsync",
+                                           "cuMemcpy3DBatchAsync",
+                                           "cuMemcpy3DPeer",
+                                           "cuMemcpy3DPeerAsync",
+                                           "cuMemcpy3DWithAttributesAsync",
+                                           "cuMemcpyAsync",
+                                           "cuMemcpyAtoA",
+                                           "cuMemcpyAtoD",
+                                           "cuMemcpyAtoH",
+                                           "cuMemcpyAtoHAsync",
+                                           "cuMemcpyDtoA",
+                                           "cuMemcpyDtoD",
+                                           "cuMemcpyDtoDAsync",
+                                           "cuMemcpyDtoH",
+                                           "cuMemcpyDtoHAsync",
+                                           "cuMemcpyHtoA",
+                                           "cuMemcpyHtoAAsync",
+                                           "cuMemcpyHtoD",
+                                           "cuMemcpyHtoDAsync",
+                                           "cuMemcpyPeer",
+                                           "cuMemcpyPeerAsync",
+                                           "cuMemcpyWithAttributesAsync"};
+
+void print_place(char const* way, std::string const& name, void* found) {
+    Dl_info where{};
+    if (!found || !::dladdr(found, &where))
+        std::printf("%s %s: none\n", way, name.c_str());
+    else
+        std::printf("%s %s: %s+%zx\n", way, name.c_str(), where.dli_fname,
+                    static_cast<std::size_t>(static_cast<char*>(found) -
+                                             static_cast<char*>(where.dli_fbase)));
+}
+
+/// Prints what every look-up finds for every entry but the batch call.
+int other_entries() {
+    void* const handle = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    auto* const get = plain<get_address_2>("cuGetProcAddress_v2");
+    auto* const own_get = as<get_address_2>(by_address_2(get, "cuGetProcAddress", 12000));
+    (void)make_context();
+    for (std::string const name : copying_entries) {
+        for (char const* const suffix : {"", "_v2", "_ptds", "_ptsz", "_v2_ptds", "_v2_ptsz"}) {
+            print_place("dlsym", name + suffix, ::dlsym(handle, (name + suffix).c_str()));
+            print_place("everywhere", name + suffix,
+                        ::dlsym(RTLD_DEFAULT, (name + suffix).c_str()));
+        }
+        for (int const version : {12000, 12080, 13000, 13020, 13050})
+            for (unsigned long long const flags : {0, 1, 2})
+                for (get_address_2* const each : {get, own_get}) {
+                    void* function = nullptr;
+                    int status = -1;
+                    (void)each(name.c_str(), &function, version, flags, &status);
+                    print_place("address", name + " " + std::to_string(version), function);
+                }
+    }
+    return 0;
+}
+
 /// Opens a library that has the driver's names, as one of stubs, and searches there.
 void expect_own(char const* library) {
     void* const opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -378,6 +446,7 @@ extern "C" __attribute__((visibility("default"), used)) char* l64a(long) noexcep
 int main(int argc, char** argv) {
     std::string const way = argc > 1 ? argv[1] : "", action = argc > 2 ? argv[2] : "";
     int const result = way == "nothing"     ? without_cuda()
+                       : way == "others"    ? other_entries()
                        : way == "versioned" ? versioned_searches(argv[2])
                        : way == "from"      ? searches_from(argv[2])
                        : action == "search" ? other_searches(argv[3])
