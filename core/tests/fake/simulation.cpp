@@ -45,6 +45,7 @@ simulation look_up() {
     take(result.address, "barmap_sim_address");
     take(result.reach, "barmap_sim_reach");
     take(result.calls, "barmap_sim_calls");
+    take(result.fail, "barmap_sim_fail");
     take(result.live, "barmap_sim_live");
     take(result.bar1_total, "barmap_sim_bar1_total");
     take(result.client, "barmap_sim_client");

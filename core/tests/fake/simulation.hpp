@@ -14,6 +14,7 @@ struct simulation {
     decltype(&barmap_sim_address) address;
     decltype(&barmap_sim_reach) reach;
     decltype(&barmap_sim_calls) calls;
+    decltype(&barmap_sim_fail) fail;
     decltype(&barmap_sim_live) live;
     decltype(&barmap_sim_bar1_total) bar1_total;
     decltype(&barmap_sim_client) client;
