@@ -1,69 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "contract/memcpy_fixture.hpp"
 #include "fake/simulation.hpp"
+#include "programs.hpp"
 #include "system/numa.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ostream>
 #include <random>
 #include <string>
 #include <tuple>
 #include <vector>
 
-/// The batches of programs that call CUDA's batch call: how many pieces of which size, where, with
-/// which attributes and stream. docs/memcpy.md names the programs; their sources say the rest.
+/// The batches of programs that call CUDA's batch call, on the simulated GPU and by the fake
+/// channel.
 namespace barmap::contract {
 namespace {
 
-enum class way { to_gpu, to_cpu, inside, to_peer };
-constexpr CUmemcpyAttributes stream_order{cuda::source_order_stream, {}, {}, 0},
-    any_order{cuda::source_order_any, {}, {}, 0};
+using program = memcpy_replays::pattern;
+using memcpy_replays::way;
 
-struct pattern_of_program {
-    char const* name;
-    way where;
-    std::size_t count, bytes;
-    bool is_taken;
-    CUmemcpyAttributes how = stream_order;
-    bool by_stream_of_thread = false;
-    std::size_t calls = 1;
-};
-std::ostream& operator<<(std::ostream& to, pattern_of_program const& which) {
-    return to << which.name;
-}
-
-constexpr CUmemcpyAttributes with_hints{cuda::source_order_stream, {2, 0}, {1, 0}, 0},
-    of_numa{cuda::source_order_stream, {3, 0}, {}, 0},
-    overlapping{cuda::source_order_stream, {}, {}, 1};
-
-constexpr pattern_of_program programs[] = {
-    {"ucx_puts", way::to_peer, 128, 32 * kib, true},
-    {"ucx_puts_few", way::to_peer, 31, 32 * kib, false},
-    {"mooncake_layer", way::to_peer, 59, 72 * kib, true},
-    {"vllm_simple_stores", way::to_cpu, 256, 64 * kib, true},
-    {"vllm_simple_loads", way::to_gpu, 256, 64 * kib, true, any_order},
-    {"vllm_simple_one_block", way::to_cpu, 32, 64 * kib, false},
-    {"vllm_stores_of_small_pages", way::to_cpu, 160, 4 * kib, true},
-    {"vllm_hisparse_rows", way::to_cpu, 1024, 656, true},
-    {"vllm_encoder_cache", way::to_gpu, 16, mib, false, any_order},
-    {"llmd_file", way::to_gpu, 36, 8 * kib, true, any_order},
-    {"lmcache_chunk", way::to_cpu, 256, 4 * kib, true, stream_order, true},
-    {"sglang_layers", way::to_gpu, 64, 72 * kib, false, with_hints, false, 4},
-    {"sglang_store_of_all", way::to_cpu, 256, 72 * kib, true, with_hints},
-    {"sglang_small_layers", way::to_gpu, 128, 16 * kib, true, with_hints, false, 4},
-    {"nccl_all_gather", way::to_peer, 8, 64 * kib, false, overlapping},
-    {"nccl_all_gather_of_72", way::to_peer, 72, 64 * kib, true, overlapping},
-    {"dynamo_blocks_to_cpu", way::to_cpu, 16, 640 * kib, false},
-    {"dynamo_blocks_inside", way::inside, 16, 640 * kib, true},
-    {"sirius_spans", way::to_gpu, 100, 5000, true, of_numa},
-    {"rmm_copy", way::to_gpu, 1, 4096, false, overlapping},
-    {"rmm_copy_inside", way::inside, 1, 4096, false, overlapping},
-    {"lmdeploy_control_tensors", way::to_gpu, 5, 64, false, overlapping},
-};
-
-class memcpy_programs : public testing::TestWithParam<std::tuple<char const*, pattern_of_program>> {
+class memcpy_programs : public testing::TestWithParam<std::tuple<char const*, program>> {
 protected:
     memcpy_programs() {
         set_environment("BARMAP_SIM_DEVICES", "2");
@@ -95,7 +52,7 @@ protected:
         m_.reset();
     }
 
-    [[nodiscard]] pattern_of_program const& its() const { return std::get<1>(GetParam()); }
+    [[nodiscard]] static program const& its() { return std::get<1>(GetParam()); }
     [[nodiscard]] CUdeviceptr from() const {
         return its().where == way::to_gpu ? host_->address() : gpu_->address();
     }
@@ -113,7 +70,7 @@ protected:
     }
     /// The batches of one round: each piece at a place of its own on both sides.
     [[nodiscard]] std::vector<copies> batches() const {
-        std::size_t const all = its().count * its().calls;
+        std::size_t const all = count_ * calls_;
         std::vector<std::size_t> sources(all), targets(all);
         for (std::size_t i = 0; i < all; ++i)
             sources[i] = targets[i] = i;
@@ -124,10 +81,10 @@ protected:
         CUstream const on = its().by_stream_of_thread
                                 ? reinterpret_cast<CUstream>(std::uintptr_t{2})
                                 : stream_->get();
-        for (std::size_t call = 0; call < its().calls; ++call) {
+        for (std::size_t call = 0; call < calls_; ++call) {
             std::vector<copy_piece> list;
-            for (std::size_t i = 0; i < its().count; ++i) {
-                std::size_t const at = call * its().count + i;
+            for (std::size_t i = 0; i < count_; ++i) {
+                std::size_t const at = call * count_ + i;
                 list.push_back(
                     {to() + targets[at] * step_, from() + sources[at] * step_, its().bytes});
             }
@@ -168,7 +125,8 @@ protected:
         EXPECT_EQ(got, cuda::success);
     }
 
-    std::size_t const step_ = its().bytes + 16, room_ = its().count * its().calls * step_;
+    std::size_t const count_ = count_in_tests(its()), calls_ = calls_in_tests(its()),
+                      step_ = its().bytes + 16, room_ = count_ * calls_ * step_;
     std::optional<memcpy_program> m_;
     std::optional<device_block> gpu_, other_, peer_;
     std::optional<pinned_block> host_;
@@ -181,15 +139,15 @@ constexpr auto name_of_program = [](auto const& info) {
     return std::string(std::get<1>(info.param).name) + "_" + std::get<0>(info.param);
 };
 
-std::vector<pattern_of_program> those_that_gain() {
-    std::vector<pattern_of_program> result;
-    std::ranges::copy_if(programs, std::back_inserter(result), &pattern_of_program::is_taken);
+std::vector<program> those_that_gain() {
+    std::vector<program> result;
+    std::ranges::copy_if(memcpy_replays::patterns, std::back_inserter(result), &program::is_taken);
     return result;
 }
 
 INSTANTIATE_TEST_SUITE_P(by, memcpy_programs,
                          testing::Combine(testing::Values("driver", "channel"),
-                                          testing::ValuesIn(programs)),
+                                          testing::ValuesIn(memcpy_replays::patterns)),
                          name_of_program);
 INSTANTIATE_TEST_SUITE_P(by, memcpy_programs_that_gain,
                          testing::Combine(testing::Values("driver", "channel"),
@@ -200,7 +158,7 @@ TEST_P(memcpy_programs, get_what_the_driver_gives_them) {
     auto const before = m_->taken();
     expect_right();
     bool const may_be_taken = its().how.srcLocHint.type != 3 || os::has_numa_node(0);
-    EXPECT_EQ(m_->taken()[0] - before[0], its().is_taken && may_be_taken ? its().calls : 0)
+    EXPECT_EQ(m_->taken()[0] - before[0], its().is_taken && may_be_taken ? calls_ : 0)
         << m_->words();
 }
 

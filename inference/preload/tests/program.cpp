@@ -5,6 +5,7 @@
 // Usage: memcpy_program WAY [ACTION [LIBRARY]], or memcpy_program versioned|from LIBRARY.
 // A line on stdin lets it go on when the first batch is submitted. It exits with 0 if every byte
 // and every status was right.
+#include "copying_entries.hpp"
 #include "nvidia/cuda.hpp"
 
 #include <algorithm>
@@ -282,40 +283,6 @@ int other_searches(char const* library) {
     return 0;
 }
 
-/// What cuda.h of CUDA 13.5 (nvidia-cuda-runtime 13.5.37) declares of copies and of batches of
-/// memory operations, under each symbol that a driver may have.
-constexpr char const* copying_entries[] = {"cuFabricCpyBatchAsync",
-                                           "cuMemDiscardAndPrefetchBatchAsync",
-                                           "cuMemDiscardBatchAsync",
-                                           "cuMemPrefetchBatchAsync",
-                                           "cuMemcpy",
-                                           "cuMemcpy2D",
-                                           "cuMemcpy2DAsync",
-                                           "cuMemcpy2DUnaligned",
-                                           "cuMemcpy3D",
-                                           "cuMemcpy3DAsync",
-                                           "cuMemcpy3DBatchAsync",
-                                           "cuMemcpy3DPeer",
-                                           "cuMemcpy3DPeerAsync",
-                                           "cuMemcpy3DWithAttributesAsync",
-                                           "cuMemcpyAsync",
-                                           "cuMemcpyAtoA",
-                                           "cuMemcpyAtoD",
-                                           "cuMemcpyAtoH",
-                                           "cuMemcpyAtoHAsync",
-                                           "cuMemcpyDtoA",
-                                           "cuMemcpyDtoD",
-                                           "cuMemcpyDtoDAsync",
-                                           "cuMemcpyDtoH",
-                                           "cuMemcpyDtoHAsync",
-                                           "cuMemcpyHtoA",
-                                           "cuMemcpyHtoAAsync",
-                                           "cuMemcpyHtoD",
-                                           "cuMemcpyHtoDAsync",
-                                           "cuMemcpyPeer",
-                                           "cuMemcpyPeerAsync",
-                                           "cuMemcpyWithAttributesAsync"};
-
 void print_place(char const* way, std::string const& name, void* found) {
     Dl_info where{};
     if (!found || !::dladdr(found, &where))
@@ -332,7 +299,7 @@ int other_entries() {
     auto* const get = plain<get_address_2>("cuGetProcAddress_v2");
     auto* const own_get = as<get_address_2>(by_address_2(get, "cuGetProcAddress", 12000));
     (void)make_context();
-    for (std::string const name : copying_entries) {
+    for (std::string const name : barmap::memcpy_replays::copying_entries) {
         for (char const* const suffix : {"", "_v2", "_ptds", "_ptsz", "_v2_ptds", "_v2_ptsz"}) {
             print_place("dlsym", name + suffix, ::dlsym(handle, (name + suffix).c_str()));
             print_place("everywhere", name + suffix,

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "nvidia/cuda.hpp"
+#include "programs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <string>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+/// What replays are made of: the driver, as programs find it, memory whose bytes are known, and
+/// batches. Their driver is not barmap's, which libbarmap-memcpy could not stand in front of.
+namespace barmap::memcpy_replays {
+
+inline bool is_quick = false; ///< short lists, without times
+inline bool is_wrong = false; ///< a byte was
+
+[[noreturn]] inline void give_up(char const* what, CUresult result) {
+    std::fprintf(stderr, "memcpy_replay: %s: CUDA answers %d\n", what, result);
+    std::_Exit(2);
+}
+inline void check(CUresult result, char const* what) {
+    if (result != 0)
+        give_up(what, result);
+}
+
+/// A function of the driver, as a program finds it.
+template <class... Arguments>
+class driver_function {
+public:
+    explicit driver_function(char const* symbol) : symbol_(symbol) {}
+    CUresult ask(Arguments... arguments) {
+        if (!found_) {
+            static void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+            found_ = driver ? reinterpret_cast<CUresult (*)(Arguments...)>(::dlsym(driver, symbol_))
+                            : nullptr;
+            if (!found_)
+                give_up(symbol_, 500);
+        }
+        return found_(arguments...);
+    }
+    void operator()(Arguments... arguments) { check(ask(arguments...), symbol_); }
+
+private:
+    char const* symbol_;
+    CUresult (*found_)(Arguments...) = nullptr;
+};
+
+inline driver_function<unsigned> init("cuInit");
+inline driver_function<int*> count_gpus("cuDeviceGetCount");
+inline driver_function<CUcontext*, CUdevice> retain("cuDevicePrimaryCtxRetain");
+inline driver_function<CUcontext> set_context("cuCtxSetCurrent");
+inline driver_function<CUcontext, unsigned> enable_access("cuCtxEnablePeerAccess");
+inline driver_function<CUdeviceptr*, std::size_t> allocate("cuMemAlloc_v2");
+inline driver_function<void*, std::size_t, unsigned> pin("cuMemHostRegister_v2");
+inline driver_function<CUdeviceptr, void const*, std::size_t> write_now("cuMemcpyHtoD_v2");
+inline driver_function<void*, CUdeviceptr, std::size_t> read_now("cuMemcpyDtoH_v2");
+inline driver_function<CUdeviceptr, void const*, std::size_t, CUstream>
+    copy_to_gpu("cuMemcpyHtoDAsync_v2");
+inline driver_function<void*, CUdeviceptr, std::size_t, CUstream>
+    copy_to_cpu("cuMemcpyDtoHAsync_v2");
+inline driver_function<CUstream*, unsigned> make_stream("cuStreamCreate");
+inline driver_function<CUstream> synchronize("cuStreamSynchronize");
+inline driver_function<CUevent*, unsigned> make_event("cuEventCreate");
+inline driver_function<CUevent, CUstream> record("cuEventRecord");
+inline driver_function<CUevent> wait_for("cuEventSynchronize");
+inline driver_function<CUstream, int> begin_capture("cuStreamBeginCapture_v2");
+inline driver_function<CUstream, CUgraph*> end_capture("cuStreamEndCapture");
+inline driver_function<CUgraphExec*, CUgraph, unsigned long long>
+    instantiate("cuGraphInstantiateWithFlags");
+inline driver_function<CUgraphExec, CUstream> launch("cuGraphLaunch");
+inline driver_function<CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*,
+                       std::size_t*, std::size_t, CUstream>
+    copy_batch("cuMemcpyBatchAsync_v2");
+
+inline std::vector<CUcontext> contexts; ///< of the first two GPUs
+
+inline CUstream new_stream() {
+    CUstream made = nullptr;
+    make_stream(&made, 1);
+    return made;
+}
+
+using clock_type = std::chrono::steady_clock;
+inline double microseconds_since(clock_type::time_point begin) {
+    return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count();
+}
+
+/// The value below which a share of all lies.
+inline double quantile(std::vector<double> of, double share) {
+    if (of.empty())
+        return 0;
+    std::ranges::sort(of);
+    return of[std::min(of.size() - 1, static_cast<std::size_t>(share * double(of.size())))];
+}
+
+inline void tell(std::string const& what, char const* unit, double value) {
+    static std::mutex one_at_a_time;
+    std::lock_guard const hold(one_at_a_time);
+    std::printf("%s,%s,%.4g\n", what.c_str(), unit, value);
+    std::fflush(stdout);
+}
+
+/// Memory of either kind, with bytes that a seed tells.
+struct memory {
+    CUdeviceptr at = 0;
+    std::size_t bytes = 0;
+    bool is_host = false;
+    std::vector<std::uint64_t> expected{};
+
+    static memory of_host(std::size_t bytes) {
+        void* const pages =
+            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ::madvise(pages, bytes, MADV_HUGEPAGE);
+        std::memset(pages, 0, bytes);
+        pin(pages, bytes, 0);
+        return {reinterpret_cast<CUdeviceptr>(pages), bytes, true};
+    }
+    /// @param gpu whose; the first one is current afterwards
+    static memory of_gpu(std::size_t bytes, std::size_t gpu = 0) {
+        memory made{0, bytes, false};
+        set_context(contexts[gpu]);
+        allocate(&made.at, bytes);
+        set_context(contexts[0]);
+        return made;
+    }
+    void fill(std::uint64_t seed) {
+        expected.resize((bytes + 7) / 8);
+        for (std::uint64_t& each : expected)
+            each = seed = seed * 6364136223846793005u + 1442695040888963407u;
+        if (is_host)
+            std::memcpy(reinterpret_cast<void*>(at), expected.data(), bytes);
+        else
+            write_now(at, expected.data(), bytes);
+    }
+    [[nodiscard]] char* bytes_expected() { return reinterpret_cast<char*>(expected.data()); }
+    /// Compares all of it.
+    void expect(char const* what) const {
+        std::vector<std::uint64_t> found(expected.size());
+        if (is_host)
+            std::memcpy(found.data(), reinterpret_cast<void const*>(at), bytes);
+        else
+            read_now(found.data(), at, bytes);
+        if (std::memcmp(found.data(), expected.data(), bytes) == 0)
+            return;
+        is_wrong = true;
+        std::fprintf(stderr, "memcpy_replay: %s: a byte is wrong\n", what);
+    }
+};
+
+/// The lists of one call.
+struct batch {
+    std::vector<CUdeviceptr> to, from;
+    std::vector<std::size_t> sizes;
+    CUmemcpyAttributes how{1, {}, {}, 0};
+
+    [[nodiscard]] std::size_t bytes() const {
+        return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    }
+    CUresult ask(CUstream stream) {
+        std::size_t first = 0;
+        return copy_batch.ask(to.data(), from.data(), sizes.data(), sizes.size(), &how, &first, 1,
+                              stream);
+    }
+    void submit(CUstream stream) { check(ask(stream), "cuMemcpyBatchAsync"); }
+};
+
+/// Batches of pieces at random places, each place once.
+inline std::vector<batch> scattered(memory const& to, memory const& from, std::size_t calls,
+                                    std::size_t count, std::size_t size, CUmemcpyAttributes how,
+                                    unsigned seed = 1) {
+    std::vector<std::size_t> targets(std::min(to.bytes, from.bytes) / size), sources;
+    std::iota(targets.begin(), targets.end(), std::size_t{0});
+    sources = targets;
+    std::mt19937 any(seed);
+    std::ranges::shuffle(targets, any);
+    std::ranges::shuffle(sources, any);
+    std::vector<batch> result(calls);
+    for (std::size_t i = 0; i < calls * count; ++i) {
+        batch& one = result[i / count];
+        one.to.push_back(to.at + targets[i] * size);
+        one.from.push_back(from.at + sources[i] * size);
+        one.sizes.push_back(size);
+        one.how = how;
+    }
+    return result;
+}
+
+/// Copies as the batches do, in what is expected.
+inline void expect_copied(memory& to, memory& from, std::vector<batch> const& by) {
+    for (batch const& each : by)
+        for (std::size_t i = 0; i < each.sizes.size(); ++i)
+            std::memcpy(to.bytes_expected() + (each.to[i] - to.at),
+                        from.bytes_expected() + (each.from[i] - from.at), each.sizes[i]);
+}
+
+/// Until the library, if there is one, has started its engine.
+inline void warm_up() {
+    memory to = memory::of_gpu(mib), from = memory::of_host(mib);
+    CUstream const stream = new_stream();
+    auto lists = scattered(to, from, 1, 100, 4 * kib, {1, {}, {}, 0});
+    for (int i = 0; i < 25; ++i) {
+        lists.front().submit(stream);
+        synchronize(stream);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+}
+
+} // namespace barmap::memcpy_replays
