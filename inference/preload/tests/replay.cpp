@@ -323,18 +323,7 @@ int main(int argc, char** argv) {
                              "[--quick]\n");
         return 2;
     }
-    init(0);
-    int gpus = 0;
-    count_gpus(&gpus);
-    for (CUdevice gpu = 0; gpu < std::min(gpus, 2); ++gpu) {
-        contexts.push_back(nullptr);
-        retain(&contexts.back(), gpu);
-    }
-    if (contexts.empty())
-        give_up("cuDeviceGetCount", 100);
-    set_context(contexts[0]);
-    if (contexts.size() > 1)
-        (void)enable_access.ask(contexts[1], 0);
+    start_driver();
     if (found->is_warm)
         warm_up();
     found->run();

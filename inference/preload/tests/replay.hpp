@@ -5,6 +5,7 @@
 #include "programs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -23,8 +24,8 @@
 /// batches. Their driver is not barmap's, which libbarmap-memcpy could not stand in front of.
 namespace barmap::memcpy_replays {
 
-inline bool is_quick = false; ///< short lists, without times
-inline bool is_wrong = false; ///< a byte was
+inline bool is_quick = false;             ///< short lists, without times
+inline std::atomic<bool> is_wrong{false}; ///< a byte was
 
 [[noreturn]] inline void give_up(char const* what, CUresult result) {
     std::fprintf(stderr, "memcpy_replay: %s: CUDA answers %d\n", what, result);
@@ -203,6 +204,22 @@ inline void expect_copied(memory& to, memory& from, std::vector<batch> const& by
         for (std::size_t i = 0; i < each.sizes.size(); ++i)
             std::memcpy(to.bytes_expected() + (each.to[i] - to.at),
                         from.bytes_expected() + (each.from[i] - from.at), each.sizes[i]);
+}
+
+/// Makes the first GPU's context current, and the second one's memory accessible to it.
+inline void start_driver() {
+    init(0);
+    int gpus = 0;
+    count_gpus(&gpus);
+    for (CUdevice gpu = 0; gpu < std::min(gpus, 2); ++gpu) {
+        contexts.push_back(nullptr);
+        retain(&contexts.back(), gpu);
+    }
+    if (contexts.empty())
+        give_up("cuDeviceGetCount", 100);
+    set_context(contexts[0]);
+    if (contexts.size() > 1)
+        (void)enable_access.ask(contexts[1], 0);
 }
 
 /// Until the library, if there is one, has started its engine.
