@@ -115,7 +115,8 @@ BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 
 /// Waits for the GPU and makes a new channel, in about 15 ms. Lists that no doorbell was rung for
 /// never run. Get the handle again, and capture graphs again: an access of a later kernel with the
-/// old one would lose the CUDA context. Exclusive.
+/// old one would lose the CUDA context. Not while a stream of the GPU's primary context is being
+/// captured, which would end the capture. Exclusive.
 /// @return as barmap_kernel_queue_create()
 ///
 ///     cudaStreamSynchronize(stream); // kernels that use the queue
@@ -124,7 +125,8 @@ BARMAP_API int barmap_kernel_queue_restart(barmap_kernel_queue* queue);
 
 /// Waits for the GPU, stops the channel, and frees the queue. No kernel may use it later;
 /// submissions that are not done may never be. While CUDA has a graph that has captured an enqueued
-/// list, or what was made of it, the channel runs on, for such graphs alone. NULL: does nothing.
+/// list, or what was made of it, the channel runs on, for such graphs alone. Not while a stream of
+/// the GPU's primary context is being captured, which would end the capture. NULL: does nothing.
 /// Exclusive.
 ///
 ///     barmap_kernel_queue_destroy(queue);

@@ -13,7 +13,7 @@
 #endif
 
 // Before a loop over the words of a message, which then stay in registers.
-#if defined(__clang__) || defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#if defined(__clang__) || defined(__CUDA_ARCH__)
 #define BARMAP_UNROLL _Pragma("unroll")
 #else
 #define BARMAP_UNROLL
