@@ -19,8 +19,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 
 stand_in.import_package(pathlib.Path(__file__).resolve().parents[2] / "python", "0")
 # What `barmap plot` knows of axes.
-from barmap._plot import COLOURS, bytes_text, time_text  # noqa: E402
-from barmap._plot_data import DIRECTIONS  # noqa: E402
+from barmap._plots.plot import COLOURS, bytes_text, time_text  # noqa: E402
+from barmap._plots.plot_data import DIRECTIONS  # noqa: E402
 
 H200, H100 = "h200-580.159.04", "h100-580.159.04"
 NAMES = {"h2d": "to-gpu", "d2h": "from-gpu"}

@@ -50,22 +50,22 @@ memory. ``python -m barmap`` is the command ``barmap``.
 """
 
 from . import types
-from ._array import Array, alloc
+from ._arrays.array import Array, alloc
 from ._barmap import version as __version__
-from ._batches import BatchQueue, batch_queue, copy_rows, pinned
-from ._checkpoint import checkpoint_prepare, checkpoint_restore
-from ._device_struct import device_struct
-from ._error import ArgumentError, Error
-from ._headers import include_dir
-from ._kernel_queues import KernelQueue
-from ._layout import IpcMemory
-from ._machine import Device, devices, flush_stores, info, sim
-from ._logs import LogRing
-from ._mapping import Mapping, map
-from ._rings import RingToCpu, RingToGpu
-from ._sharing import open_shared
-from ._signals import Arena, CounterToCpu, CounterToGpu
-from ._steps import StepInputs, StepOutputs
+from ._batches.batches import BatchQueue, batch_queue, copy_rows, pinned
+from ._base.checkpoint import checkpoint_prepare, checkpoint_restore
+from ._arrays.device_struct import device_struct
+from ._base.error import ArgumentError, Error
+from ._base.headers import include_dir
+from ._batches.kernel_queues import KernelQueue
+from ._arrays.layout import IpcMemory
+from ._base.machine import Device, devices, flush_stores, info, sim
+from ._signals.logs import LogRing
+from ._arrays.mapping import Mapping, map
+from ._signals.rings import RingToCpu, RingToGpu
+from ._sharing.sharing import open_shared
+from ._signals.signals import Arena, CounterToCpu, CounterToGpu
+from ._signals.steps import StepInputs, StepOutputs
 
 __all__ = [
     "Arena",

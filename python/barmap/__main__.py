@@ -9,22 +9,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import List, Optional
 
+from ._base import brought
+
 _UNAVAILABLE = 3  # the tool's own exit status for what is not there
-_HERE = Path(__file__).parent
-_PROGRAM = _HERE / "bin" / "barmap"
-_LIBRARIES = _HERE / "lib"
-_MISSING = (
-    "this build of the Python package has no program, since what it needs was missing: install "
-    "libcli11-dev, libfmt-dev and nlohmann-json3-dev, and then the package again; or, of Debian "
-    "packages, barmap-tools"
-)
-_NO_LIBRARIES = (
-    "this package brings no libraries: it uses those of the system, such as Debian's packages libgdrapi2 and "
-    "libvkgdr1, which lie where the loader finds them"
-)
 
 
 def _take_the_place(arguments: List[str]) -> None:
@@ -36,7 +25,7 @@ def _take_the_place(arguments: List[str]) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     if sys.stdout:
         sys.stdout.flush()
-    os.execv(_PROGRAM, ["barmap", *arguments])
+    os.execv(brought.PROGRAM, ["barmap", *arguments])
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -46,17 +35,17 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if arguments[:2] == ["help", "plot"]:
         arguments = ["plot", "--help"]
     if arguments[:1] == ["plot"]:
-        from ._plot import main as plot
+        from ._plots.plot import main as plot
 
         return plot(arguments[1:])
     if arguments == ["--libdir"]:
-        if not _LIBRARIES.is_dir():
-            print(f"barmap: {_NO_LIBRARIES}", file=sys.stderr)
+        if not brought.LIBRARIES.is_dir():
+            print(f"barmap: {brought.NO_LIBRARIES}", file=sys.stderr)
             return _UNAVAILABLE
-        print(_LIBRARIES)
+        print(brought.LIBRARIES)
         return 0
-    if not _PROGRAM.exists():
-        print(f"barmap: {_MISSING}", file=sys.stderr)
+    if not brought.PROGRAM.exists():
+        print(f"barmap: {brought.NO_PROGRAM}", file=sys.stderr)
         return _UNAVAILABLE
     _take_the_place(arguments)
     return _UNAVAILABLE  # execv has not returned

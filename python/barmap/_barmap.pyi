@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer as _Buffer  # which checkers know without its being installed
 
-from ._error import Error as Error
+from ._base.error import Error as Error
 
 # NumPy says that its types are buffers only to checkers of Python 3.12 and newer.
 Buffer = Union[_Buffer, np.ndarray[Any, Any], np.generic]

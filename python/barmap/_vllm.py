@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set
 
 from . import _barmap
-from ._error import Error
+from ._base.error import Error
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec

@@ -19,7 +19,7 @@ from ._barmap import gdrapi as _gdrapi
 from ._gdr_error import GDRError, GDRStateError
 from ._gdr_error import not_now as _not_now
 from ._gdr_error import refusal as _refusal
-from ._numbers import unsigned as _unsigned
+from ._base.numbers import unsigned as _unsigned
 
 __all__ = [
     "GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE",

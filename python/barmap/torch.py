@@ -9,8 +9,8 @@ from typing import Any, Dict, Mapping, Optional, SupportsIndex
 import torch
 
 from . import _barmap
-from ._kernel_queues import KernelQueue
-from ._steps import StepInputs, StepOutputs
+from ._batches.kernel_queues import KernelQueue
+from ._signals.steps import StepInputs, StepOutputs
 
 
 @functools.lru_cache(maxsize=None)

@@ -5,8 +5,8 @@
 and `MappingEvent` what that yields.
 """
 
-from ._events import MappingEvent, MappingEvents
-from ._machine import CopyCrossover, Engine
+from ._arrays.events import MappingEvent, MappingEvents
+from ._base.machine import CopyCrossover, Engine
 
 __all__ = ["CopyCrossover", "Engine", "MappingEvent", "MappingEvents"]
 

@@ -43,7 +43,7 @@ void raise(PyObject* type, char const* format, ...) {
 }
 
 void translate_errors(nb::module_& module) {
-    nb::object const errors = nb::module_::import_("barmap._error");
+    nb::object const errors = nb::module_::import_("barmap._base.error");
     module.attr("Error") = errors.attr("Error");
     error_type = nb::object(errors.attr("Error")).release().ptr();
     argument_error_type = nb::object(errors.attr("ArgumentError")).release().ptr();

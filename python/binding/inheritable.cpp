@@ -41,7 +41,7 @@ void inheritable::ask_for(char const* what, std::string_view backend, char const
     std::string advice = instead;
     if (open_) {
         nb::object const why_not =
-            nb::module_::import_("barmap._inherited").attr("open_in_child")(nb::find(*this));
+            nb::module_::import_("barmap._sharing.inherited").attr("open_in_child")(nb::find(*this));
         if (why_not.is_none())
             return;
         advice = nb::cast<std::string>(why_not);

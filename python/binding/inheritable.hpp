@@ -13,7 +13,7 @@
 namespace barmap::python {
 
 /// Something whose memory a forked child inherits no mapping of. In the child, the first call that
-/// needs the memory has barmap._inherited ask the process that made the object for a descriptor,
+/// needs the memory has barmap._sharing.inherited ask the process that made the object for a descriptor,
 /// and opens that in place of what was inherited.
 ///
 /// Thread rule: members need the GIL.

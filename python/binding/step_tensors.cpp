@@ -109,7 +109,7 @@ void held_inputs::refuse(input const& to, nb::handle array) const {
     if (!nb::hasattr(array, "dtype"))
         raise(PyExc_TypeError, "%S is a %S: give a NumPy array of %S and shape %S", to.name.ptr(),
               nb::inst_name(array).ptr(), to.dtype.ptr(), nb::tuple(shape).ptr());
-    nb::object const name_of = nb::module_::import_("barmap._naming").attr("dtype_name");
+    nb::object const name_of = nb::module_::import_("barmap._base.naming").attr("dtype_name");
     raise(PyExc_TypeError, "%S has elements of %S, and the input has %S: convert them (astype)",
           to.name.ptr(), name_of(array.attr("dtype")).ptr(), name_of(to.dtype).ptr());
 }

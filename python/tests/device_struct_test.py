@@ -157,7 +157,7 @@ def test_the_headers_are_there():
 
 
 def test_a_package_without_headers_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr("barmap._headers._PACKAGE", str(tmp_path / "a" / "b"))
+    monkeypatch.setattr("barmap._base.headers._PACKAGE", str(tmp_path / "a" / "b"))
     with pytest.raises(FileNotFoundError, match="no barmap/gpu/ring.cuh in .*: reinstall"):
         barmap.include_dir()
     headers = tmp_path / "core" / "include" / "barmap" / "gpu"  # where they are in the sources

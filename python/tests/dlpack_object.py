@@ -3,7 +3,7 @@
 
 import ctypes
 
-from barmap._dlpack import _Tensor, _Versioned
+from barmap._arrays.dlpack import _Tensor, _Versioned
 
 _python = ctypes.PyDLL(None)
 _new = _python.PyCapsule_New

@@ -155,7 +155,7 @@ signal.alarm(50)
 hostile = os.fork()
 if hostile == 0:
     os.close(ended)
-    [to] = [each._far for each in barmap._inherited._questions.values()]
+    [to] = [each._far for each in barmap._sharing.inherited._questions.values()]
     near, far = socket.socketpair()
     exec({HOSTILE_CHILDREN[does]!r})
     os.write(writes, b"x")
@@ -188,14 +188,14 @@ assert os.waitpid(child, 0)[1] == 0
 
 def test_a_signal_handler_opens_what_is_being_opened(array):
     def child():
-        ask, views = barmap._inherited._Questions.ask, []
+        ask, views = barmap._sharing.inherited._Questions.ask, []
 
         def ask_when_a_signal_came(self, number):
-            barmap._inherited._Questions.ask = ask
+            barmap._sharing.inherited._Questions.ask = ask
             views.append(memoryview(array))
             return ask(self, number)
 
-        barmap._inherited._Questions.ask = ask_when_a_signal_came
+        barmap._sharing.inherited._Questions.ask = ask_when_a_signal_came
         array.write(b"x")
         assert bytes(views[0].cast("B")[:1]) == b"x"
 
@@ -272,7 +272,7 @@ def test_programs_that_are_started_do_not_get_what_was_sent():
     near, far = socket.socketpair()
     with near, far:
         socket.send_fds(near, [b" "], [near.fileno()])
-        data, descriptor = barmap._inherited._receive(far)
+        data, descriptor = barmap._sharing.inherited._receive(far)
     assert data == b" " and not os.get_inheritable(descriptor)
     os.close(descriptor)
 

@@ -27,14 +27,14 @@ def array():
 def questions_of_this_process(seconds=0):
     """The objects that it asks for from now on, each answered after that time."""
     asked = []
-    ask = barmap._inherited._Questions.ask
+    ask = barmap._sharing.inherited._Questions.ask
 
     def note(self, number):
         asked.append(number)
         time.sleep(seconds)
         return ask(self, number)
 
-    barmap._inherited._Questions.ask = note
+    barmap._sharing.inherited._Questions.ask = note
     return asked
 
 
@@ -365,7 +365,7 @@ def test_a_fork_while_another_thread_opens_something(array):
     held, ended = threading.Event(), threading.Event()
 
     def hold():
-        with barmap._inherited._opening:
+        with barmap._sharing.inherited._opening:
             held.set()
             ended.wait(60)
 

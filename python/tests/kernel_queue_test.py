@@ -12,7 +12,8 @@ import types
 import barmap
 import numpy as np
 import pytest
-from barmap import _barmap, _kernel_queues
+from barmap import _barmap
+from barmap._batches import kernel_queues as _kernel_queues
 from concurrency import expect_refused, in_child, run_threads
 from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like
@@ -154,7 +155,7 @@ OF_TWO = """
 import os
 os.environ["BARMAP_SIM_DEVICES"] = "2"
 import barmap
-from barmap._kernel_queues import list_of
+from barmap._batches.kernel_queues import list_of
 barmap.sim()
 here, there = barmap.alloc((4, 3), "i8", device=0), barmap.alloc((4, 3), "i8", device=1)
 assert list_of(there, barmap.alloc(1, "i8", device=1), 1).rows == 4

@@ -8,7 +8,7 @@ import re
 import barmap
 import numpy as np
 import pytest
-from barmap._naming import array_name, dtype_name, kind_of
+from barmap._base.naming import array_name, dtype_name, kind_of
 from concurrency import in_child
 
 PLAIN = np.dtype([("id", "u4"), ("x", "f8")])

@@ -44,7 +44,7 @@ def test_a_file_is_drawn(lat, tmp_path):
 
 
 def test_what_is_drawn(lat):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     panels = _plot.panels_of(lat)
     assert [panel.title for panel in panels] == ["CPU to GPU", "GPU to CPU", "reads and posts of a line or less"]
@@ -60,7 +60,7 @@ def test_what_is_drawn(lat):
 
 
 def test_each_kind_of_host_memory_has_its_panel(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     def row(method, host, direction, size=64):
         return {"measurement": "copy", "direction": direction, "size": size, "method": method, "host": host,
@@ -81,7 +81,7 @@ def test_each_kind_of_host_memory_has_its_panel(tmp_path):
 
 
 def test_each_method_has_a_colour_of_its_own(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     methods = ["adaptive", "auto", "cuMemcpy", *(f"routine{each}" for each in range(30))]
     rows = [{"measurement": "copy", "direction": "h2d", "size": 64, "method": method, "min_ns": 1, "p50_ns": 2,
@@ -93,7 +93,7 @@ def test_each_method_has_a_colour_of_its_own(tmp_path):
 
 
 def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     def row(method, direction, order, pieces, size=4096, problem=None):
         return {"measurement": "batch", "direction": direction, "order": order, "pieces": pieces,
@@ -122,7 +122,7 @@ def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
 
 
 def test_batches_between_gpus_have_panels_too(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     rows = [{"measurement": "batch", "direction": direction, "order": "random", "pieces": 64, "size": 512,
              "method": "loop", "min_ns": 6400, "p50_ns": 12800, "p99_ns": 25600, "gb_per_s": 1,
@@ -147,7 +147,7 @@ def test_batches_of_the_tool_are_drawn(tmp_path):
 
 
 def test_rings_have_a_panel_for_each_direction_and_load(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     def row(direction, side, slot, load, batch=1, passed=True):
         return {"measurement": "rate", "direction": direction, "gpu_side": side, "slot_bytes": slot,
@@ -181,7 +181,7 @@ def test_rings_have_a_panel_for_each_direction_and_load(tmp_path):
     (timed("api", 1224000, call="open, first"), "calls", "open, first"),
 ])
 def test_what_has_no_size_is_drawn_as_times(tmp_path, row, title, label):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     (panel,) = _plot.panels_of(file_of(tmp_path / "a.json", [row]))
     assert panel.title == title
@@ -192,7 +192,7 @@ def test_what_has_no_size_is_drawn_as_times(tmp_path, row, title, label):
 
 
 def test_polls_that_saw_an_older_value_are_counted(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     rows = [{"measurement": "fresh", "size": size, "kernel": "streaming load", "polls": 100032, "went_back": count}
             for size, count in ((64, 13438), (256, 38973))]
@@ -204,7 +204,7 @@ def test_polls_that_saw_an_older_value_are_counted(tmp_path):
 
 
 def test_calls_of_a_size_have_no_bandwidth(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     rows = [timed("api", 1000, call="open, again")]
     rows += [timed("api", size / 10, call=call, size=size) for call in ("pin", "map") for size in (65536, 1 << 20)]
@@ -215,7 +215,7 @@ def test_calls_of_a_size_have_no_bandwidth(tmp_path):
 
 
 def test_series_are_chosen_by_patterns(lat, tmp_path):
-    from barmap import _plot, _plot_data
+    from barmap._plots import plot as _plot, plot_data as _plot_data
 
     panels = _plot.panels_of(compared(tmp_path / "compared.json"))
     kept = _plot_data.chosen(panels, ["adaptive", "cu*"])
@@ -226,7 +226,7 @@ def test_series_are_chosen_by_patterns(lat, tmp_path):
 
 
 def test_files_share_a_picture(tmp_path):
-    from barmap import _plot, _plot_data
+    from barmap._plots import plot as _plot, plot_data as _plot_data
 
     two = [compared(tmp_path / "lat-1.json"), compared(tmp_path / "h100.json", "NVIDIA H100 80GB HBM3")]
     files = [(path, _plot_data.chosen(_plot.panels_of(path), ["adaptive"])) for path in two]
@@ -242,14 +242,14 @@ def test_files_share_a_picture(tmp_path):
 
 
 def test_axes_leave_out_what_is_far_off():
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     assert _plot.limits([[(1, 1.0), (2, 4.0)], [(1, 100.0), (2, 1e6)]]) == pytest.approx((1 / 1.4, 140))
 
 
 def test_axes_show_all_of_what_is_barmaps():
-    from barmap import _plot
-    from barmap._plot_data import Panel, Point
+    from barmap._plots import plot as _plot
+    from barmap._plots.plot_data import Panel, Point
 
     pytest.importorskip("matplotlib")
     curves = {"batch_queue (driver)": [Point(512, 2e-3, 3e-3, 4e-3, 0.001)],
@@ -262,8 +262,8 @@ def test_axes_show_all_of_what_is_barmaps():
 
 
 def test_many_panels_wrap_into_rows():
-    from barmap import _plot
-    from barmap._plot_data import Panel, Point, Span
+    from barmap._plots import plot as _plot
+    from barmap._plots.plot_data import Panel, Point, Span
 
     pytest.importorskip("matplotlib")
     curves = {"auto": [Point(8, 1e-7, 2e-7, 3e-7, 1.0)]}
@@ -279,8 +279,8 @@ def test_many_panels_wrap_into_rows():
 
 
 def test_a_time_of_zero_is_drawn():
-    from barmap import _plot
-    from barmap._plot_data import Panel, Span
+    from barmap._plots import plot as _plot
+    from barmap._plots.plot_data import Panel, Span
 
     pytest.importorskip("matplotlib")
     # Of other packages, any warning may come meanwhile.
@@ -291,7 +291,7 @@ def test_a_time_of_zero_is_drawn():
 
 
 def test_a_simulated_gpu_is_said_to_be_one(tmp_path):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     row = {"measurement": "copy", "direction": "h2d", "size": 64, "method": "auto", "min_ns": 1, "p50_ns": 2,
            "p99_ns": 3, "gb_per_s": 1}
@@ -301,7 +301,7 @@ def test_a_simulated_gpu_is_said_to_be_one(tmp_path):
 
 
 def test_mistakes_are_told_in_a_sentence(lat, capsys):
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     pytest.importorskip("matplotlib")
     assert _plot.main([str(lat), "-o", "/no/such/folder/p.png"]) == 2
@@ -314,7 +314,7 @@ def test_mistakes_are_told_in_a_sentence(lat, capsys):
 
 
 def test_legends_fit_their_picture():
-    from barmap import _plot
+    from barmap._plots import plot as _plot
 
     assert _plot._legend_columns(["x" * 40] * 9, 9) == 2 and _plot._legend_columns(["x" * 200], 4) == 1
 

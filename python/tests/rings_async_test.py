@@ -136,7 +136,7 @@ def test_releasing_ends_who_waits(ring):
 def test_waiting_sleeps(ring, monkeypatch):
     """An idle ring is looked at rarely."""
     pauses, now = [], [0.0]
-    monkeypatch.setattr("barmap._rings.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("barmap._signals.rings.time.monotonic", lambda: now[0])
 
     async def sleep(seconds):
         pauses.append(seconds)

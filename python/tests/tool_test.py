@@ -34,10 +34,10 @@ needs_program = pytest.mark.skipif(
 @pytest.fixture
 def no_program(monkeypatch):
     """As in a package that was built without the program. To give: the program of another package."""
-    from barmap import __main__ as main
+    from barmap._base import brought
 
     def with_file(path):
-        monkeypatch.setattr(main, "_PROGRAM", path)
+        monkeypatch.setattr(brought, "PROGRAM", path)
 
     return with_file
 
@@ -98,7 +98,7 @@ def test_the_program_of_another_package_takes_the_place(tmp_path):
     program.chmod(0o755)
     done = subprocess.run(
         [sys.executable, "-c", "import pathlib, sys; from barmap import __main__ as main\n"
-         "main._PROGRAM = pathlib.Path(sys.argv.pop(1))\n"
+         "main.brought.PROGRAM = pathlib.Path(sys.argv.pop(1))\n"
          "sys.exit(main.main())", program, "lat", "--json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (4, f"{program} lat --json\n"), done.stderr
 
@@ -204,7 +204,7 @@ def test_libdir_has_the_libraries_by_all_their_names():
 def test_libdir_where_the_system_has_them(monkeypatch, capsys, tmp_path):
     from barmap import __main__ as main
 
-    monkeypatch.setattr(main, "_LIBRARIES", tmp_path / "none")
+    monkeypatch.setattr(main.brought, "LIBRARIES", tmp_path / "none")
     assert main.main(["--libdir"]) == 3
     assert "libgdrapi2" in capsys.readouterr().err
 

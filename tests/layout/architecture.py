@@ -325,6 +325,21 @@ def threads_that_take_signals(root: Path) -> list[str]:
                  keep_strings=False, what="starts a thread")
 
 
+# The rooms of the Python package, from the lowest up. What users import stands on all of them.
+PYTHON_ROOMS = ("_base", "_arrays", "_batches", "_signals", "_sharing", "_plots")
+
+
+def python_imports_upwards(root: Path) -> list[str]:
+    """A room of the Python package imports from itself, from those below it, and the extension: nothing else of it."""
+    found = []
+    for number, room in enumerate(PYTHON_ROOMS):
+        below = "|".join([*PYTHON_ROOMS[:number], "_barmap"])
+        files = rooms.files_in(root / "python/barmap" / room, ".py")
+        found += _find(root, files, rf"from \.\.(?!(?:{below})\b)[\w.]* import (?!_barmap\b).*", keep_strings=True,
+                       what=f"imports from above {room}")
+    return found
+
+
 def choices_outside_policy(root: Path) -> list[str]:
     """A number by which a batch or a copy is judged stands in core/src/base/policy.hpp, with its unit and its source."""
     folders = [root / room for room in ("core/src/api", "core/src/transfer", "gdrcopy/library", "inference/preload")]
@@ -378,6 +393,7 @@ RULES = (
     contracts_that_stand_elsewhere,
     namespaces_that_browsers_miss,
     host_memory_registered_otherwise,
+    python_imports_upwards,
     thread_locals_with_destructors,
     protection_taken_away,
     gpu_0_for_the_current_one,

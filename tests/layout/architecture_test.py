@@ -58,6 +58,8 @@ GOOD = {
     "vkgdr/library/last_error.cpp": LICENCE + "constinit thread_local text latest{};\nconstinit thread_local bool a = false;\n"
                                   "static_assert(std::is_trivially_destructible_v<text>);\n"
                                   "std::this_thread::yield(); std::thread::id b;\n",
+    "python/barmap/_signals/steps.py": "# SPDX-License-Identifier: MIT\nfrom .. import _barmap\nfrom .._barmap import a\n"
+                                       "from .._batches.batches import b\nfrom .either_ring import c\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
     "core/src/base/log.hpp": LICENCE + "#pragma once\nint a;\n",
     "system/fd.hpp": LICENCE + "#pragma once\nint a;\n",
@@ -179,6 +181,11 @@ PLANTED = {
     },
     "namespaces_that_browsers_miss": {
         "core/include/barmap/report.hpp": LICENCE + "#pragma once\nnamespace barmap::inline v {\n",
+    },
+    "python_imports_upwards": {
+        "python/barmap/_base/numbers.py": "# SPDX-License-Identifier: MIT\nfrom .._arrays.layout import Layout\n",
+        "python/barmap/_arrays/rows.py": "# SPDX-License-Identifier: MIT\ndef a():\n    from .. import types\n",
+        "python/barmap/_batches/batches.py": "# SPDX-License-Identifier: MIT\nfrom .._signals.rings import ring\n",
     },
     "thread_locals_with_destructors": {
         "core/src/api/device.cpp": LICENCE + "static thread_local std::map<int, int> known;\n",

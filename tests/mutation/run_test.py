@@ -246,7 +246,7 @@ class Choice(unittest.TestCase):
         self.assertTrue(any(m.operator == "fence" for m in found["core/src/transfer/cpu/fence.hpp"]))
         self.assertTrue(any(m.function == "post_line" for m in found["core/include/barmap/copy.hpp"]))
         self.assertTrue(any(m.function == "load_acquire" for m in found["core/include/barmap/gpu/words.cuh"]))
-        self.assertTrue(any(m.function == "include_dir" for m in found["python/barmap/_headers.py"]))
+        self.assertTrue(any(m.function == "include_dir" for m in found["python/barmap/_base/headers.py"]))
         self.assertTrue(mutants.is_below("core/include/barmap/gpu/words.cuh", mutants.USUAL))
         self.assertFalse(mutants.is_below("core/include/barmap/copy.hpp", mutants.USUAL))
         for file in mutants.USUAL:
@@ -295,7 +295,7 @@ class Tests(unittest.TestCase):
             shutil.copytree(ROOT / python_place.PACKAGE, package / "barmap")
             shutil.copytree(ROOT / python_place.COMPAT, package, dirs_exist_ok=True)
             place._install = lambda jobs: (True, "")
-            file, text = "python/barmap/_numbers.py", (ROOT / "python/barmap/_numbers.py").read_text()
+            file, text = "python/barmap/_base/numbers.py", (ROOT / "python/barmap/_base/numbers.py").read_text()
             self.assertFalse(place.changed(python_place.PACKAGE))
             place.put(file, text + "# more\n")
             self.assertFalse(place.changed(python_place.PACKAGE))

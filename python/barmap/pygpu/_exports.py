@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from .. import _barmap
 from .._barmap import pygpu as _runtime
-from .._streams import stream_of_dlpack
+from .._base.streams import stream_of_dlpack
 from ._described import Described
 from ._sharing import LEGACY_DEFAULT_STREAM
 from ._status import check

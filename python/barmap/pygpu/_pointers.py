@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Type
 
-from .._numbers import unsigned
+from .._base.numbers import unsigned
 
 
 class pointer_wrapper:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .._barmap import pygpu as _runtime
-from .._error import Error
+from .._base.error import Error
 
 
 class cudaError_t(int):

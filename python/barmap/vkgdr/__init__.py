@@ -16,7 +16,7 @@ from typing import Any, Dict, NoReturn, Optional, SupportsIndex, Type, TypeVar
 
 from .._barmap import version as __version__
 from .._barmap import vkgdr as _vkgdr
-from .._numbers import unsigned as _unsigned
+from .._base.numbers import unsigned as _unsigned
 
 __all__ = ["Memory", "OpenFlags", "RawMemory", "Vkgdr", "VkgdrError", "__version__"]
 

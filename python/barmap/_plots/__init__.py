@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The plots of `barmap plot`."""
