@@ -18,8 +18,8 @@
 namespace barmap::memcpy_dropin {
 namespace {
 
-/// The GPU's batches if one may be a kernel of theirs. Nothing is started here: that could end the
-/// capture.
+/// The GPU's batches if one may be a kernel of theirs. Their engine is not started here, but the
+/// first such kernel opens a kernel queue.
 gpu_batches* ready_for(batch_call const& call, judged_batch const& batch, CUdevice device,
                        CUcontext context) {
     if (judge_size(call.count, batch.bytes, batch.way, false))
@@ -65,8 +65,10 @@ std::optional<CUresult> capture(batch_call const& call, std::size_t& failed) noe
         if (judge_first(call, asked, batch) || judge_memory(call, asked, batch))
             return std::nullopt;
         gpu_batches* const gpu = ready_for(call, batch, device, context);
-        if (gpu && gpu->has_a_batch_failed())
+        if (gpu && gpu->has_a_batch_failed()) {
+            failed = 0; // which no program takes for success
             return gpu_batches::illegal_address;
+        }
         bool const is_a_kernel = gpu && gpu->capture(batch.pieces, call.stream);
         CUresult const result = is_a_kernel ? cuda::success : copy_one_by_one(call, failed);
         if (result == cuda::success)

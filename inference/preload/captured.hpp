@@ -15,8 +15,8 @@ inline constexpr CUresult capture_unsupported = 900;
 /// Makes a batch that CUDA has so refused nodes of the graph: one kernel that submits all pieces,
 /// if such a batch were taken in a stream, and there are kernel queues; else a copy node for each
 /// piece. Nothing: the batch is in no graph. Thread rule: may be called at once.
-/// @param failed the piece that CUDA refuses: those before it are in the graph; left as it is where
-///        none is refused
+/// @param failed the piece that CUDA refuses: those before it are in the graph; 0 where an earlier
+///        batch has failed; else left as it is
 [[nodiscard]] std::optional<CUresult> capture(batch_call const& call, std::size_t& failed) noexcept;
 
 } // namespace barmap::memcpy_dropin

@@ -137,10 +137,12 @@ bool gpu_batches::has_a_batch_failed() noexcept {
     }
     for (int const each : ended)
         stores_.fetch_sub(each);
+    if (has_graphs_.load(std::memory_order_relaxed) && looks_at_graphs_.is_due())
+        has_failed |= has_a_replay_failed();
     return has_failed && give_up(failure_text);
 }
 
-std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, begun& batch,
+std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, direction way,
                                           CUstream stream, CUresult& result) noexcept {
     try {
         auto const ticket = queue_->submit_started(pieces, batch_queue::after{stream, {}},
@@ -151,7 +153,7 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, be
                 begin();
             return reason::starting;
         }
-        watch(*ticket, batch);
+        watch(*ticket, way == direction::to_cpu);
     } catch (error const& failure) {
         if (failure.code() == errc::backend_broken) { // the engine has stopped
             if (!give_up(failure_text)) // of a batch that is being found to have failed
@@ -173,24 +175,45 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, be
 }
 
 bool gpu_batches::capture(std::span<copy_piece const> pieces, CUstream stream) noexcept {
-    batch_ticket ticket{};
+    // As CUDA's copy nodes, which have no limit.
+    constexpr std::chrono::hours longest(24);
+    if (!can_have_graphs_.load(std::memory_order_relaxed))
+        return false;
     try {
-        ticket = queue_->submit(pieces, batch_queue::after{stream, {}}, batch_queue::then{stream});
+        std::lock_guard const hold(graphs_lock_);
+        std::erase_if(graphs_, [&](batch_ticket each) { return queue_->done(each); });
+        graphs_.reserve(graphs_.size() + 1);
+        graphs_.push_back(
+            queue_->submit(pieces, batch_queue::after{stream, longest}, batch_queue::then{stream}));
+        has_graphs_.store(true, std::memory_order_relaxed);
+        return true;
+    } catch (error const& failure) {
+        if (failure.code() == errc::unsupported_operation) // before Hopper, say
+            can_have_graphs_.store(false, std::memory_order_relaxed);
     } catch (std::exception const&) {
-        return false; // before Hopper, say
+        // Copy nodes serve as well.
     }
-    try {
-        unheld_.leave(ticket, 0);
-    } catch (std::bad_alloc const&) {
-        // It copies all the same: its failure shows in another one's.
-    }
-    return true;
+    return false;
 }
 
-void gpu_batches::watch(batch_ticket ticket, begun& batch) noexcept {
+/// One that is alive tells of all replays.
+bool gpu_batches::has_a_replay_failed() noexcept {
     try {
-        unheld_.leave(ticket, batch.is_store);
-        batch.is_submitted();
+        std::lock_guard const hold(graphs_lock_);
+        while (!graphs_.empty() && queue_->done(graphs_.back()))
+            graphs_.pop_back();
+    } catch (error const& failure) {
+        return failure.code() == errc::copy_unfinished;
+    } catch (std::exception const&) {
+        // The next look asks again.
+    }
+    return false;
+}
+
+void gpu_batches::watch(batch_ticket ticket, bool is_store) noexcept {
+    try {
+        unheld_.leave(ticket, is_store);
+        stores_.fetch_add(is_store);
     } catch (std::bad_alloc const&) {
         // Copied all the same: its failure would show in the next one's.
     }

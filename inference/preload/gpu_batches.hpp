@@ -7,15 +7,19 @@
 
 #include "cuda/context_scope.hpp"
 #include "system/process.hpp"
+#include "system/seldom.hpp"
 
 #include <barmap/batch_queue.hpp>
 #include <barmap/unheld_batches.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace barmap::memcpy_dropin {
 
@@ -43,29 +47,8 @@ public:
     /// @pre it is ready
     [[nodiscard]] bool has_a_batch_failed() noexcept;
 
-    /// A batch that counts as in flight already while it is judged, if it is a store.
-    class begun {
-    public:
-        begun(gpu_batches& of, direction way) noexcept
-            : is_store(way == direction::to_cpu), of_(&of) {
-            of.stores_.fetch_add(is_store);
-        }
-        begun(begun const&) = delete;
-        begun& operator=(begun const&) = delete;
-        ~begun() {
-            if (of_)
-                of_->stores_.fetch_sub(is_store);
-        }
-        /// Counted until it has ended.
-        void is_submitted() noexcept { of_ = nullptr; }
-
-        bool const is_store;
-
-    private:
-        gpu_batches* of_;
-    };
-
-    /// Whether a store was in flight when has_a_batch_failed() was last asked, or has begun since.
+    /// Whether a batch to the CPU was in flight when has_a_batch_failed() was last asked, or has
+    /// been submitted since.
     [[nodiscard]] bool stores() const noexcept { return stores_.load() > 0; }
 
     /// @pre it is ready
@@ -76,7 +59,7 @@ public:
     /// released is started again by a thread.
     /// @param result what the caller of CUDA's function gets, where nothing is passed on
     /// @pre it is ready
-    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, begun& batch,
+    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, direction way,
                                                CUstream stream, CUresult& result) noexcept;
 
     /// Makes the batch a node of the graph that the stream is being captured into.
@@ -97,7 +80,8 @@ private:
     void start() noexcept;
     /// @return whether this is the first time
     bool give_up(std::string const& why) noexcept;
-    void watch(batch_ticket ticket, begun& batch) noexcept;
+    void watch(batch_ticket ticket, bool is_store) noexcept;
+    [[nodiscard]] bool has_a_replay_failed() noexcept;
     void look_at_the_end() noexcept;
 
     int ordinal_;
@@ -105,9 +89,14 @@ private:
     std::atomic<state> state_{state::idle};
     cuda::primary_context context_; ///< set before it is ready, as is the next
     std::optional<batch_queue> queue_;
-    /// What each one counts for in stores_.
-    unheld_batches<int> unheld_;
-    std::atomic<int> stores_{0}; ///< begun, or of unheld_, but for those in graphs
+    unheld_batches<int> unheld_; ///< each with what it counts for in stores_
+    std::atomic<int> stores_{0};
+
+    std::atomic<bool> has_graphs_{false}; ///< or has had some
+    std::atomic<bool> can_have_graphs_{true};
+    std::mutex graphs_lock_;
+    std::vector<batch_ticket> graphs_; ///< batches of graphs that are still there, and some others
+    os::seldom looks_at_graphs_{std::chrono::milliseconds(10)}; ///< each reads memory of the GPU
 };
 
 } // namespace barmap::memcpy_dropin

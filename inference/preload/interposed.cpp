@@ -75,7 +75,7 @@ interposed* find_interposed(std::string_view symbol) noexcept {
 
 void* hand_out(interposed& which, void* found) noexcept {
     if (is_turned_off())
-        return found; // calls cost what they cost without this library
+        return found;          // calls cost what they cost without this library
     if (found == which.ours()) // of another library that stands behind this one, by its own name
         return real(which) ? which.ours() : nullptr;
     void* first = which.real.load(std::memory_order_acquire);

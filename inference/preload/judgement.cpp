@@ -2,13 +2,13 @@
 #include "judgement.hpp"
 
 #include "cuda/driver_api.hpp"
+#include "system/environment.hpp"
 #include "system/numa.hpp"
 
 #include <barmap/report.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -104,11 +104,8 @@ limits::of_size const& limits::of(direction way) const noexcept {
 
 bool is_turned_off() noexcept {
     static bool const result = [] {
-        try {
-            return setting("BARMAP_ENGINE") == "none";
-        } catch (std::exception const&) {
-            return false; // the start of the engine finds out why
-        }
+        char const* const engine = os::environment("BARMAP_ENGINE");
+        return engine && std::string_view(engine) == "none";
     }();
     return result;
 }
@@ -208,7 +205,7 @@ bool is_with_host(direction way) noexcept {
 }
 
 /// By how many pieces there are, and how large they are.
-std::optional<reason> compare(std::size_t count, std::size_t bytes, direction way) noexcept {
+std::optional<reason> compare(std::size_t count, std::size_t bytes, direction way) {
     limits const& limit = limits::in_force();
     limits::of_size const& its = limit.of(way);
     bool const is_small = is_with_host(way) && bytes <= count * limit.of_small.most_mean_bytes;
@@ -228,7 +225,7 @@ std::size_t bytes_of(batch_call const& call) noexcept {
 }
 
 std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
-                                 bool beside_stores) noexcept {
+                                 bool beside_stores) {
     limits const& limit = limits::in_force();
     if (auto const why = compare(count, bytes, way))
         return why;
@@ -245,16 +242,16 @@ std::optional<reason> judge_memory(batch_call const& call, cuda::address_ranges&
                                    judged_batch& batch) {
     batch.pieces.reserve(call.count);
     sides latest = batch.first;
-    bool any_with_host = false, any_of_gpus = false;
+    bool any_to_cpu = false, any_to_gpu = false;
     for (std::size_t i = 0; i < call.count; ++i) {
         direction way = batch.way;
         if (auto const why = judge_piece(call, i, asked, latest, way))
             return why;
-        (is_with_host(way) ? any_with_host : any_of_gpus) = true;
+        any_to_cpu |= way == direction::to_cpu;
+        any_to_gpu |= way == direction::to_gpu;
         batch.pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
     }
-    if (any_with_host && any_of_gpus && !is_with_host(batch.way))
-        batch.way = direction::to_gpu;
+    batch.way = any_to_cpu ? direction::to_cpu : any_to_gpu ? direction::to_gpu : batch.way;
     return std::nullopt;
 }
 

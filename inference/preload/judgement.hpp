@@ -41,7 +41,8 @@ struct limits {
     [[nodiscard]] of_size const& of(direction way) const noexcept;
 };
 
-/// Whether BARMAP_ENGINE=none is set, from the first call of the process on.
+/// Whether BARMAP_ENGINE=none was set when this was first asked. Reads that variable alone:
+/// searches ask it that come before the program has set others.
 [[nodiscard]] bool is_turned_off() noexcept;
 
 /// The judgement by the number of pieces alone.
@@ -68,8 +69,10 @@ struct sides {
 struct judged_batch {
     std::vector<copy_piece> pieces;
     std::size_t bytes = 0;
-    sides first;                           ///< of the first piece
-    direction way = direction::inside_gpu; ///< of the first piece; with the host if one is
+    sides first; ///< of the first piece
+    /// Of the first piece. After judge_memory() to the CPU if any piece is, else to the GPU if any
+    /// is.
+    direction way = direction::inside_gpu;
 };
 
 /// The judgement by the memory of the first piece. What it is and the size of all are in `batch`
@@ -83,7 +86,7 @@ struct judged_batch {
 ///        and CUDA's do not. Loads yield, since CUDA's stores keep small copies to the CPU waiting
 ///        for as long as they go on
 [[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
-                                               bool beside_stores) noexcept;
+                                               bool beside_stores);
 
 [[nodiscard]] std::size_t bytes_of(batch_call const& call) noexcept;
 

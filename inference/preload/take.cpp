@@ -124,14 +124,14 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
         return why;
     constexpr int batches = 1000;
     latest = {batch.first, batch.way, batches};
-    gpu_batches::begun begun(*gpu, batch.way);
     if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
         return why;
     if (auto const why = judge_memory(call, asked, batch))
         return why;
-    if (auto const why = judge_size(call.count, batch.bytes, batch.way, false))
+    // The first piece may not say where others go.
+    if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
         return why;
-    if (auto const why = gpu->submit(batch.pieces, begun, call.stream, result))
+    if (auto const why = gpu->submit(batch.pieces, batch.way, call.stream, result))
         return why;
     if (result == cuda::success)
         count_taken(batch.pieces.size(), batch.bytes);

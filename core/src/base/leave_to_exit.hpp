@@ -7,8 +7,8 @@
 namespace barmap {
 
 /// Keeps an object until the process has ended, and never destroys it: the GPU may still write to
-/// its memory, or CUDA, which would have to free it, may be gone. For any thread, a forked child's
-/// too. Checkers of leaks find the object by the list that it joins.
+/// its memory, or CUDA, which would have to free it, may be gone. Checkers of leaks find the object
+/// by the list that it joins. Thread rule: free.
 /// @param owner of the object: a smart pointer
 template <class Owner>
 void leave_to_exit(Owner owner) noexcept {

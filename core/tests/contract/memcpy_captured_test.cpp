@@ -2,6 +2,7 @@
 #include "captured.hpp"
 #include "contract/captured_graph.hpp"
 #include "contract/memcpy_fixture.hpp"
+#include "fake/simulation.hpp"
 #include "shared/in_child.hpp"
 
 #include <optional>
@@ -160,10 +161,19 @@ TEST_F(memcpy_captured, calls_of_its_own_and_of_a_child_are_left) {
         memcpy_dropin::own_calls const ours;
         expect_left(of(10));
     }
+    copies const given = of(10);
+    EXPECT_EQ(capture(given).first, cuda::success); // the parent is the first user
+    copies_.clear();
+    static bool is_asked;
+    (*graph_)->stream_is_capturing = [](CUstream, int* status) {
+        is_asked = true;
+        *status = cuda::capture_status_active;
+        return cuda::success;
+    };
+    is_asked = false;
     expect_exit(0, in_child(1, [&] {
                     std::size_t failed = none;
-                    graph_->capture(stream_->get());
-                    if (!memcpy_dropin::capture(of(10).call(), failed) && copies_.empty())
+                    if (!memcpy_dropin::capture(given.call(), failed) && !is_asked)
                         ::_exit(0);
                 }));
 }
@@ -173,7 +183,7 @@ TEST_F(memcpy_captured, tells_of_an_earlier_batch_that_has_failed) {
     m_->machine.gpu().fail_next();
     EXPECT_EQ(memcpy_dropin::take(of(100).call()), cuda::success);
     stream_->synchronize();
-    EXPECT_EQ(capture(of(100)), std::pair(std::optional(CUresult{700}), none));
+    EXPECT_EQ(capture(of(100)), std::pair(std::optional(CUresult{700}), std::size_t{0}));
     EXPECT_TRUE(copies_.empty() && graph_->nodes().empty());
     expect_copy_nodes(of(100)); // from now on
 }
@@ -215,6 +225,35 @@ TEST(memcpy_captured_elsewhere, without_kernel_queues_it_is_copies) {
     };
     EXPECT_FALSE(memcpy_dropin::capture(given.call(), failed));
     EXPECT_EQ(nodes, 100);
+}
+
+// It is found out once: a channel is opened for it.
+TEST(memcpy_captured_elsewhere, before_hopper_it_is_copies) {
+    memcpy_program m("channel", {.series = 570, .chip = "GA100"});
+    m.expect_ready();
+    open_stream const stream;
+    copies const given{m.p.pieces(100, 200), stream.get()};
+    static int nodes;
+    nodes = 0;
+    changed_driver capturing;
+    capturing->stream_is_capturing = [](CUstream, int* status) {
+        *status = cuda::capture_status_active;
+        return cuda::success;
+    };
+    capturing->memcpy_async = [](auto...) {
+        ++nodes;
+        return cuda::success;
+    };
+    auto const calls = [&] {
+        auto const before = fake::the_simulation().calls();
+        std::size_t failed = none;
+        EXPECT_EQ(memcpy_dropin::capture(given.call(), failed), cuda::success);
+        return fake::the_simulation().calls() - before;
+    };
+    auto const first = calls(), second = calls();
+    EXPECT_EQ(nodes, 200);
+    EXPECT_LT(second, first) << "tried again";
+    EXPECT_LT(second, 20u);
 }
 
 TEST(memcpy_captured_elsewhere, a_library_that_is_turned_off_makes_no_nodes) {

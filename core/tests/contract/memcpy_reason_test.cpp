@@ -62,43 +62,28 @@ TEST_F(memcpy_reason, loads_of_large_pieces_beside_stores) {
     held.synchronize();
 }
 
-// While the memory of a store's second piece is judged, another thread begins a load.
-TEST_F(memcpy_reason, loads_of_large_pieces_that_begin_with_a_store) {
+// Whatever the first piece says.
+TEST_F(memcpy_reason, loads_of_large_pieces_beside_stores_in_lists_of_several_ways) {
     std::size_t const large = memcpy_dropin::limits::in_force().large_mean_bytes,
                       count = memcpy_dropin::limits::in_force().least_bytes_of_large / large;
-    large_memory const memory(count * large);
-    auto list = memory.to_cpu(count, large);
-    device_block const apart(large);
-    list[1].from = apart.address();
-    static copies const* load;
-    copies const back(turned(memory.to_cpu(count, large)), stream_.get());
-    load = &back;
-    static CUdeviceptr judged;
-    judged = apart.address();
-    static CUcontext context;
-    expect_success(cuda::api().ctx_get_current(&context));
-    changed_driver watching;
-    watching->pointer_get_attributes = [](unsigned n, int* names, void** values, CUdeviceptr at) {
-        if (at == judged) {
-            judged = 0;
-            std::thread([] {
-                expect_success(cuda::api().ctx_set_current(context));
-                memcpy_program::expect_left(load->call(), reason::beside_stores);
-            }).join();
-        }
-        return changed_driver::real.pointer_get_attributes(n, names, values, at);
-    };
+    large_memory const memory((count + 2) * large);
+    auto const all = memory.to_cpu(count + 2, large);
+    std::vector<copy_piece> stores(all.begin(), all.begin() + 100), loads = turned(all);
+    for (copy_piece& each : stores)
+        each.bytes = 200;
+    std::swap(stores.front().to, stores.front().from); // a load
+    loads.erase(loads.begin() + 1);
+    loads.front().from = loads.front().to + large; // inside the GPU
     gated_stream held;
-    EXPECT_EQ(memcpy_dropin::take(copies(list, held.get()).call()), cuda::success);
-    EXPECT_EQ(judged, 0u);
+    EXPECT_EQ(memcpy_dropin::take(copies(stores, held.get()).call()), cuda::success);
+    EXPECT_TRUE(memcpy_dropin::gpu_batches::of(0)->stores());
+    m_.expect_left(copies(loads, stream_.get()).call(), reason::beside_stores);
     held.open();
     held.synchronize();
     expect_no_stores();
-    EXPECT_EQ(memcpy_dropin::take(back.call()), cuda::success) << "none is counted for ever";
-    stream_.synchronize();
-    list[1].to = 1; // judged, and left
-    m_.expect_left(copies(list, stream_.get()).call(), reason::unknown_memory);
+    EXPECT_EQ(memcpy_dropin::take(copies(loads, stream_.get()).call()), cuda::success);
     EXPECT_FALSE(memcpy_dropin::gpu_batches::of(0)->stores());
+    stream_.synchronize();
 }
 
 TEST_F(memcpy_reason, a_default_stream) {

@@ -281,8 +281,8 @@ void left() {
 void capture() {
     memory gpu = memory::of_gpu(16 * mib), host = memory::of_host(16 * mib);
     for (int mode = 0; mode < 3; ++mode) // global, of the thread, relaxed
-        for (std::size_t const count : {1u, 8u, 100u}) {
-            auto lists = scattered(gpu, host, 1, count, 64 * kib, {1, {}, {}, 0});
+        for (std::size_t const count : {1u, 8u, 128u}) {
+            auto lists = scattered(gpu, host, 1, count, 4 * kib, {1, {}, {}, 0});
             CUstream const stream = new_stream();
             host.fill(count);
             gpu.fill(1);
@@ -299,6 +299,8 @@ void capture() {
             synchronize(stream);
             if (answer == 0)
                 expect_copied(gpu, host, lists);
+            else if (std::getenv("LD_PRELOAD")) // the library
+                is_wrong = true;
             gpu.expect(name.c_str());
             tell(name, "copied", answer == 0 ? 1 : 0);
         }
@@ -328,5 +330,5 @@ int main(int argc, char** argv) {
         warm_up();
     found->run();
     std::fflush(stdout);
-    std::_Exit(is_wrong ? 1 : 0);
+    return is_wrong ? 1 : 0; // by the exit, at which the library tells what it took
 }

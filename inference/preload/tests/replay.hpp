@@ -42,20 +42,22 @@ class driver_function {
 public:
     explicit driver_function(char const* symbol) : symbol_(symbol) {}
     CUresult ask(Arguments... arguments) {
-        if (!found_) {
+        function* found = found_.load(std::memory_order_acquire);
+        if (!found) {
             static void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW);
-            found_ = driver ? reinterpret_cast<CUresult (*)(Arguments...)>(::dlsym(driver, symbol_))
-                            : nullptr;
-            if (!found_)
+            found = driver ? reinterpret_cast<function*>(::dlsym(driver, symbol_)) : nullptr;
+            if (!found)
                 give_up(symbol_, 500);
+            found_.store(found, std::memory_order_release);
         }
-        return found_(arguments...);
+        return found(arguments...);
     }
     void operator()(Arguments... arguments) { check(ask(arguments...), symbol_); }
 
 private:
+    using function = CUresult(Arguments...);
     char const* symbol_;
-    CUresult (*found_)(Arguments...) = nullptr;
+    std::atomic<function*> found_{nullptr};
 };
 
 inline driver_function<unsigned> init("cuInit");

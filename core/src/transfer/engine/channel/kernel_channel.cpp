@@ -2,7 +2,6 @@
 #include "transfer/engine/channel/kernel_channel.hpp"
 
 #include "base/config.hpp"
-#include "base/leave_to_exit.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "transfer/cpu/fence.hpp"
@@ -20,7 +19,6 @@
 #include <exception>
 #include <span>
 #include <thread>
-#include <utility>
 
 namespace barmap::engine {
 
@@ -155,7 +153,7 @@ void kernel_channel::start_attendant() {
 
 void kernel_channel::close() noexcept {
     if (!os::is_this_process(owner_)) {
-        leave_to_exit(std::move(attendant_)); // without the thread, and its lock may be held
+        (void)attendant_.release(); // a forked child lacks the thread, and its lock may be held
     } else if (attendant_ && attendant_->thread.joinable()) {
         {
             std::lock_guard const hold(attendant_->lock);
