@@ -50,7 +50,7 @@ std::string account() {
     }
     std::uint64_t const captured = value(totals.captured);
     if (captured != 0)
-        reasons += "; of these, " + std::to_string(captured) + " are in graphs";
+        reasons += "; of these, " + std::to_string(captured) + " became nodes of graphs";
     return "cuMemcpyBatchAsync: barmap took " + std::to_string(value(totals.batches)) +
            " batches of " + std::to_string(value(totals.pieces)) + " pieces and " +
            std::to_string(value(totals.bytes)) + " bytes; CUDA copied " + std::to_string(passed) +

@@ -89,7 +89,7 @@ TEST_F(memcpy_captured, a_batch_that_would_be_taken_is_one_kernel) {
         EXPECT_TRUE(
             same_bytes(m_->p.host.bytes(), m_->p.host_after(m_->p.pieces(100, 200), here, there)));
     }
-    EXPECT_NE(m_->words().find("; of these, 1 are in graphs"), std::string::npos) << m_->words();
+    EXPECT_NE(m_->words().find("; of these, 1 became nodes of graphs"), std::string::npos) << m_->words();
 }
 
 // A graph may live for ever: its store holds up no loads.
@@ -123,7 +123,7 @@ TEST_F(memcpy_captured, any_other_batch_is_a_copy_for_each_piece) {
     copies both_ways = of(20);
     std::swap(both_ways.to[7], both_ways.from[7]);
     expect_copy_nodes(both_ways);
-    EXPECT_NE(m_->words().find("; of these, 5 are in graphs"), std::string::npos) << m_->words();
+    EXPECT_NE(m_->words().find("; of these, 5 became nodes of graphs"), std::string::npos) << m_->words();
 }
 
 TEST_F(memcpy_captured, a_piece_that_cuda_refuses_is_named) {
