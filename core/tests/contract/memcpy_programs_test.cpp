@@ -17,11 +17,11 @@
 namespace barmap::contract {
 namespace {
 
-using program = memcpy_replays::pattern;
-using memcpy_replays::way;
-
-class memcpy_programs : public testing::TestWithParam<std::tuple<char const*, program>> {
+class memcpy_programs
+    : public testing::TestWithParam<std::tuple<char const*, memcpy_replays::pattern>> {
 protected:
+    using route = memcpy_replays::route;
+
     memcpy_programs() {
         set_environment("BARMAP_SIM_DEVICES", "2");
         start();
@@ -52,17 +52,17 @@ protected:
         m_.reset();
     }
 
-    [[nodiscard]] static program const& its() { return std::get<1>(GetParam()); }
+    [[nodiscard]] static memcpy_replays::pattern const& its() { return std::get<1>(GetParam()); }
     [[nodiscard]] CUdeviceptr from() const {
-        return its().where == way::to_gpu ? host_->address() : gpu_->address();
+        return its().where == route::to_gpu ? host_->address() : gpu_->address();
     }
     [[nodiscard]] CUdeviceptr to() const {
         switch (its().where) {
-        case way::to_gpu:
+        case route::to_gpu:
             return gpu_->address();
-        case way::to_cpu:
+        case route::to_cpu:
             return host_->address();
-        case way::inside:
+        case route::inside:
             return other_->address();
         default:
             return peer_->address();
@@ -139,9 +139,10 @@ constexpr auto name_of_program = [](auto const& info) {
     return std::string(std::get<1>(info.param).name) + "_" + std::get<0>(info.param);
 };
 
-std::vector<program> those_that_gain() {
-    std::vector<program> result;
-    std::ranges::copy_if(memcpy_replays::patterns, std::back_inserter(result), &program::is_taken);
+std::vector<memcpy_replays::pattern> those_that_gain() {
+    std::vector<memcpy_replays::pattern> result;
+    std::ranges::copy_if(memcpy_replays::patterns, std::back_inserter(result),
+                         &memcpy_replays::pattern::is_taken);
     return result;
 }
 

@@ -10,11 +10,11 @@
 namespace barmap::memcpy_replays {
 
 /// From host memory to the GPU's, back, inside a GPU, or to another one's.
-enum class way { to_gpu, to_cpu, inside, to_peer };
+enum class route { to_gpu, to_cpu, inside, to_peer };
 
 struct pattern {
     char const* name; ///< of the program, and of what it copies
-    way where;
+    route where;
     std::size_t count; ///< of pieces in a call
     std::size_t bytes; ///< of a piece
     bool is_taken;     ///< by libbarmap-memcpy
@@ -29,36 +29,36 @@ inline constexpr CUmemcpyAttributes any_order{3, {}, {}, 0}, with_hints{1, {2, 0
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
 inline constexpr pattern patterns[] = {
-    {"ucx_put_32k", way::to_peer, 8192, 32 * kib, true},
-    {"ucx_put_4k", way::to_peer, 40960, 4 * kib, true},
-    {"ucx_put_few", way::to_peer, 31, 32 * kib, false},
-    {"mooncake_all_layers", way::to_peer, 3904, 72 * kib, true},
-    {"mooncake_layer", way::to_peer, 59, 72 * kib, true},
-    {"vllm_simple_store_64k", way::to_cpu, 8192, 64 * kib, true},
-    {"vllm_simple_load_64k", way::to_gpu, 8192, 64 * kib, true, any_order},
-    {"vllm_simple_store_16k", way::to_cpu, 20480, 16 * kib, true},
-    {"vllm_simple_load_16k", way::to_gpu, 20480, 16 * kib, true, any_order},
-    {"vllm_simple_store_of_a_block", way::to_cpu, 32, 64 * kib, false},
-    {"vllm_connector_store_32k", way::to_cpu, 8192, 32 * kib, true},
-    {"vllm_connector_store_4k", way::to_cpu, 20480, 4 * kib, true},
-    {"vllm_encoder_cache_load", way::to_gpu, 16, mib, false, any_order},
-    {"vllm_hisparse_rows", way::to_cpu, 4096, 656, true},
-    {"llmd_file_store_8k", way::to_cpu, 2048, 8 * kib, true, any_order},
-    {"llmd_file_load_of_36", way::to_gpu, 36, 8 * kib, true, any_order},
-    {"lmcache_store_32k", way::to_cpu, 1024, 32 * kib, true, {1, {}, {}, 0}, 16},
-    {"lmcache_store_4k", way::to_cpu, 2560, 4 * kib, true, {1, {}, {}, 0}, 32},
-    {"lmcache_store_of_thread_4k", way::to_cpu, 2560, 4 * kib, true, {1, {}, {}, 0}, 32, true},
-    {"sglang_store_72k", way::to_cpu, 3904, 72 * kib, true, with_hints},
-    {"sglang_load_64_of_72k", way::to_gpu, 64, 72 * kib, false, with_hints, 61},
-    {"sglang_load_128_of_16k", way::to_gpu, 128, 16 * kib, true, with_hints, 32},
-    {"nccl_gather_of_8", way::to_peer, 8, mib, false, overlapping},
-    {"nccl_gather_of_72", way::to_peer, 72, 64 * kib, true, overlapping},
-    {"dynamo_blocks_to_cpu", way::to_cpu, 64, 640 * kib, false},
-    {"dynamo_blocks_inside", way::inside, 64, 640 * kib, true},
-    {"sirius_spans", way::to_gpu, 1000, 5000, true, of_numa_node},
-    {"rmm_copy", way::to_gpu, 1, 4 * kib, false, overlapping},
-    {"rmm_copy_inside", way::inside, 1, 4 * kib, false, overlapping},
-    {"lmdeploy_control_tensors", way::to_gpu, 5, 64, false, overlapping},
+    {"ucx_put_32k", route::to_peer, 8192, 32 * kib, true},
+    {"ucx_put_4k", route::to_peer, 40960, 4 * kib, true},
+    {"ucx_put_few", route::to_peer, 31, 32 * kib, false},
+    {"mooncake_all_layers", route::to_peer, 3904, 72 * kib, true},
+    {"mooncake_layer", route::to_peer, 59, 72 * kib, true},
+    {"vllm_simple_store_64k", route::to_cpu, 8192, 64 * kib, true},
+    {"vllm_simple_load_64k", route::to_gpu, 8192, 64 * kib, true, any_order},
+    {"vllm_simple_store_16k", route::to_cpu, 20480, 16 * kib, true},
+    {"vllm_simple_load_16k", route::to_gpu, 20480, 16 * kib, true, any_order},
+    {"vllm_simple_store_of_a_block", route::to_cpu, 32, 64 * kib, false},
+    {"vllm_connector_store_32k", route::to_cpu, 8192, 32 * kib, true},
+    {"vllm_connector_store_4k", route::to_cpu, 20480, 4 * kib, true},
+    {"vllm_encoder_cache_load", route::to_gpu, 16, mib, false, any_order},
+    {"vllm_hisparse_rows", route::to_cpu, 4096, 656, true},
+    {"llmd_file_store_8k", route::to_cpu, 2048, 8 * kib, true, any_order},
+    {"llmd_file_load_of_36", route::to_gpu, 36, 8 * kib, true, any_order},
+    {"lmcache_store_32k", route::to_cpu, 1024, 32 * kib, true, {1, {}, {}, 0}, 16},
+    {"lmcache_store_4k", route::to_cpu, 2560, 4 * kib, true, {1, {}, {}, 0}, 32},
+    {"lmcache_store_of_thread_4k", route::to_cpu, 2560, 4 * kib, true, {1, {}, {}, 0}, 32, true},
+    {"sglang_store_72k", route::to_cpu, 3904, 72 * kib, true, with_hints},
+    {"sglang_load_64_of_72k", route::to_gpu, 64, 72 * kib, false, with_hints, 61},
+    {"sglang_load_128_of_16k", route::to_gpu, 128, 16 * kib, true, with_hints, 32},
+    {"nccl_gather_of_8", route::to_peer, 8, mib, false, overlapping},
+    {"nccl_gather_of_72", route::to_peer, 72, 64 * kib, true, overlapping},
+    {"dynamo_blocks_to_cpu", route::to_cpu, 64, 640 * kib, false},
+    {"dynamo_blocks_inside", route::inside, 64, 640 * kib, true},
+    {"sirius_spans", route::to_gpu, 1000, 5000, true, of_numa_node},
+    {"rmm_copy", route::to_gpu, 1, 4 * kib, false, overlapping},
+    {"rmm_copy_inside", route::inside, 1, 4 * kib, false, overlapping},
+    {"lmdeploy_control_tensors", route::to_gpu, 5, 64, false, overlapping},
 };
 
 /// As many pieces as the library's choice depends on, for tests: it takes large pieces from 16 MiB

@@ -25,15 +25,15 @@ using namespace barmap::memcpy_replays;
 constexpr int rounds = 5;
 
 void replay(pattern const& which) {
-    if (which.where == way::to_peer && contexts.size() < 2)
+    if (which.where == route::to_peer && contexts.size() < 2)
         return;
     std::size_t const count = is_quick ? count_in_tests(which) : which.count,
                       calls = is_quick ? calls_in_tests(which) : which.calls,
                       bytes = count * calls * which.bytes * 5 / 4 + which.bytes;
-    memory from = which.where == way::to_gpu ? memory::of_host(bytes) : memory::of_gpu(bytes);
-    memory to = which.where == way::to_cpu    ? memory::of_host(bytes)
-                : which.where == way::to_peer ? memory::of_gpu(bytes, 1)
-                                              : memory::of_gpu(bytes);
+    memory from = which.where == route::to_gpu ? memory::of_host(bytes) : memory::of_gpu(bytes);
+    memory to = which.where == route::to_cpu    ? memory::of_host(bytes)
+                : which.where == route::to_peer ? memory::of_gpu(bytes, 1)
+                                                : memory::of_gpu(bytes);
     auto lists = scattered(to, from, calls, count, which.bytes, which.how);
     CUstream const stream =
         which.by_stream_of_thread ? reinterpret_cast<CUstream>(std::uintptr_t{2}) : new_stream();
@@ -186,14 +186,14 @@ void chain() {
     memory gpu = memory::of_gpu(bytes), other = memory::of_gpu(bytes),
            host = memory::of_host(bytes);
     CUstream const stream = new_stream();
-    for (way const where : {way::to_gpu, way::to_cpu, way::inside})
+    for (route const where : {route::to_gpu, route::to_cpu, route::inside})
         for (std::size_t const size : {2 * kib, 8 * kib, 32 * kib, 64 * kib, 128 * kib, 2 * mib})
             for (std::size_t const count : {16u, 32u, 64u, 256u, 1024u, 4096u}) {
                 std::size_t const calls = std::min<std::size_t>(32, bytes / size / count);
                 if (calls < (is_quick ? 1 : 4))
                     continue;
-                memory& from = where == way::to_gpu ? host : gpu;
-                memory& to = where == way::to_gpu ? gpu : where == way::to_cpu ? host : other;
+                memory& from = where == route::to_gpu ? host : gpu;
+                memory& to = where == route::to_gpu ? gpu : where == route::to_cpu ? host : other;
                 auto lists = scattered(to, from, calls, count, size, {1, {}, {}, 0});
                 if (is_quick) {
                     from.fill(size);
@@ -208,9 +208,9 @@ void chain() {
                     times.push_back(microseconds_since(begin) / double(calls));
                 }
                 std::string const name = std::string("chain,") +
-                                         (where == way::to_gpu   ? "to the GPU"
-                                          : where == way::to_cpu ? "to the CPU"
-                                                                 : "inside") +
+                                         (where == route::to_gpu   ? "to the GPU"
+                                          : where == route::to_cpu ? "to the CPU"
+                                                                   : "inside") +
                                          " " + std::to_string(count) + " of " +
                                          std::to_string(size);
                 if (is_quick) {
@@ -229,9 +229,9 @@ void first() {
     memory gpu = memory::of_gpu(8 * mib), other = memory::of_gpu(8 * mib),
            host = memory::of_host(8 * mib);
     CUstream const stream = new_stream();
-    for (way const where : {way::to_gpu, way::to_cpu, way::inside}) {
-        memory& from = where == way::to_gpu ? host : gpu;
-        memory& to = where == way::to_gpu ? gpu : where == way::to_cpu ? host : other;
+    for (route const where : {route::to_gpu, route::to_cpu, route::inside}) {
+        memory& from = where == route::to_gpu ? host : gpu;
+        memory& to = where == route::to_gpu ? gpu : where == route::to_cpu ? host : other;
         auto lists = scattered(to, from, 1, 100, 4 * kib, {1, {}, {}, 0});
         std::vector<double> times;
         for (int i = 0; i < (is_quick ? 5 : 200); ++i) {
@@ -241,9 +241,9 @@ void first() {
             synchronize(stream);
             std::this_thread::sleep_for(std::chrono::microseconds(500));
         }
-        std::string const name = std::string("first,") + (where == way::to_gpu   ? "to the GPU"
-                                                          : where == way::to_cpu ? "to the CPU"
-                                                                                 : "inside");
+        std::string const name = std::string("first,") + (where == route::to_gpu   ? "to the GPU"
+                                                          : where == route::to_cpu ? "to the CPU"
+                                                                                   : "inside");
         tell(name + ",longest but the first", "us", quantile({times.begin() + 1, times.end()}, 1));
         tell(name + ",p50", "us", quantile(times, 0.5));
     }
@@ -254,11 +254,11 @@ void left() {
            host = memory::of_host(8 * mib);
     CUstream const stream = new_stream();
     for (std::size_t const count : {1u, 8u, 59u})
-        for (way const where : {way::to_gpu, way::to_cpu, way::inside}) {
-            if (where == way::inside && count > 8)
+        for (route const where : {route::to_gpu, route::to_cpu, route::inside}) {
+            if (where == route::inside && count > 8)
                 continue; // the library takes these
-            memory& from = where == way::to_gpu ? host : gpu;
-            memory& to = where == way::to_gpu ? gpu : where == way::to_cpu ? host : other;
+            memory& from = where == route::to_gpu ? host : gpu;
+            memory& to = where == route::to_gpu ? gpu : where == route::to_cpu ? host : other;
             auto lists = scattered(to, from, 1, count, 32 * kib, {1, {}, {}, 0});
             std::vector<double> times;
             for (int i = 0; i < (is_quick ? 10 : 2000); ++i) {
@@ -270,9 +270,9 @@ void left() {
             }
             synchronize(stream);
             tell("left," + std::to_string(count) + " " +
-                     (where == way::to_gpu   ? "to the GPU"
-                      : where == way::to_cpu ? "to the CPU"
-                                             : "inside"),
+                     (where == route::to_gpu   ? "to the GPU"
+                      : where == route::to_cpu ? "to the CPU"
+                                               : "inside"),
                  "ns", quantile(times, 0.5));
         }
 }
