@@ -71,12 +71,13 @@ void add(answers& to, std::string const& name, device const& of) {
     to.add(name, "backends", text_of(of.backends()));
     to.add(name, "engines", text_of(of.engines()));
     for (backend_report const& each : of.backends())
-        if (each.state == backend_state::usable)
+        if (each.state == backend_state::usable) {
+            int place = 0; // on a busy machine a method may win in two ranges of sizes
             for (copy_crossover const& from : of.copy_crossovers(each.name))
-                to.add(name + '.' + each.name,
-                       std::string(to_string(from.direction)) + std::string(to_string(from.host)) +
-                           from.method,
+                to.add(name + '.' + each.name, "crossover " + std::to_string(place++),
+                       to_string(from.direction), to_string(from.host), from.method,
                        from.from_bytes);
+        }
 }
 
 void add(answers& to, std::string const& name, pin const& of) {
