@@ -4,7 +4,7 @@
 
 A small transformer decodes one group of sequences by a CUDA graph. Meanwhile, on a stream of its
 own, the cache of another group is offloaded to pinned memory and reloaded into other blocks, again
-and again; its old blocks are overwritten. Afterwards the other group is decoded, too. Every token
+and again; its old blocks are overwritten. Afterwards the other group is also decoded. Every token
 of both groups, and every byte that was moved, must be what it is without any copies.
 
     python3 bench/cache_offload.py --output cache-offload.json
@@ -90,7 +90,7 @@ class Decoder:
             self.at.add_(1)
 
     def run(self, table, state, steps, each=lambda: None):
-        """@return the tokens, and where to go on."""
+        """@return the tokens, and where to continue."""
         self.table.copy_(table)
         self.tokens.copy_(state[0])
         self.at.copy_(state[1])

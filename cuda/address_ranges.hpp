@@ -37,9 +37,8 @@ struct address_range {
 [[nodiscard]] bool has_several_gpus() noexcept;
 
 /// Remembers the ranges that it was asked for, as one GPU sees them, so that many addresses in few
-/// allocations cost few calls of the driver. What is freed meanwhile stays remembered: find() tells
-/// what was there once, and find_again() what is there now. What may soon be there or mapped is not
-/// remembered.
+/// allocations cost few calls of the driver. A free invalidates no entry: find() may be stale, and
+/// find_again() asks the driver. Addresses that may soon be allocated or mapped are not remembered.
 class address_ranges {
 public:
     explicit address_ranges(CUdevice of) noexcept : gpu_(of) {}

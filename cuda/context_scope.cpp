@@ -14,7 +14,7 @@ namespace barmap::cuda {
 
 namespace {
 
-/// A destructor cannot throw, and its caller has been served: it says so where decisions are said.
+/// Destructors cannot throw: they log the failure.
 void report(CUresult result, char const* operation) noexcept {
     if (result == success)
         return;

@@ -6,7 +6,7 @@
 
 namespace barmap::cuda {
 
-/// A kernel of barmap's own, in the context that was current when it was loaded.
+/// One of barmap's kernels, in the context that was current when it was loaded.
 /// Thread rule: launch() may be called at once.
 class own_kernel {
 public:

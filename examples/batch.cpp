@@ -34,7 +34,7 @@ int main() try {
     for (std::size_t block = 0; block < blocks; ++block)
         barmap::fill(map.window(block * block_bytes, block_bytes), static_cast<std::byte>(block));
 
-    // Offload: what writes the cache has ended, and the CPU waits.
+    // Offload: the kernels that write the cache have ended, and the CPU waits.
     constexpr std::array<std::size_t, 3> taken{7, 2, 11}, given{4, 14, 0};
     std::vector<barmap::copy_piece> pieces; // to, from, bytes
     for (std::size_t i = 0; i < taken.size(); ++i)

@@ -19,7 +19,7 @@ using barmap::gpu::word;
 
 constexpr word patience = 20'000'000'000; // 20 s: nothing on the GPU waits for ever
 
-/// Squares what lies beside the doorbell, each time that it rings.
+/// Squares the number beside the doorbell, each time that it rings.
 BARMAP_DEVICE void answer_calls(word const* doorbell, word* answer, word calls) {
     word const end = barmap::gpu::nanoseconds_now() + patience;
     for (word call = 1; call <= calls; ++call) {

@@ -35,7 +35,7 @@ class WithNumpy:
         return values
 
     def begin(self, copy, *arguments):
-        """Begins to copy; returns what waits for its end."""
+        """Begins to copy; returns a function that waits for its end."""
         barmap.flush_stores()  # what the model wrote through the mapping
         return self.thread.submit(copy, *arguments).result
 

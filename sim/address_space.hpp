@@ -115,7 +115,7 @@ struct allocation {
     std::shared_ptr<memory_use> use;          ///< from address_space::add() on
 
     [[nodiscard]] bool on_device() const noexcept { return memory != nullptr; }
-    /// What lies behind a byte of device memory. @pre inside < size
+    /// The backing of a byte of device memory. @pre inside < size
     [[nodiscard]] backing backing_at(std::uint64_t inside) const;
 
     /// Device memory at [at, at + bytes) of a reservation, which has been placed there.

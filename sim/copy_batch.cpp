@@ -52,7 +52,7 @@ void check_lists(batch const& given) {
 }
 
 /// @param failed the copy that is refused, if one is
-/// @param waits set where the call is to return when the copies are done
+/// @param waits set where the call must return when the copies are done
 std::vector<piece> checked(batch const& given, std::size_t& failed, bool& waits) {
     std::vector<piece> pieces;
     pieces.reserve(given.count);

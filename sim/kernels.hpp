@@ -11,7 +11,7 @@ namespace barmap::sim {
 /// kernels that barmap ships.
 struct kernel {
     char const* name;
-    /// Reads the parameters as cuLaunchKernel gets them and returns the work of so many blocks;
+    /// Reads the parameters as cuLaunchKernel gets them and returns the work of that many blocks;
     /// refuses pointers that lead nowhere. Under the world's mutex.
     std::function<void()> (*bind)(void** parameters, unsigned blocks);
 };

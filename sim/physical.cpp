@@ -23,8 +23,8 @@ namespace {
 constexpr std::uint32_t first_number = 0x5c000400;
 
 // The header of the files in which lavapipe, the software Vulkan device, shares memory; read off
-// files that Mesa 22.3.6 (Debian 12) exports. It maps `file_bytes` of such a file and takes what
-// lies at `data_offset` for the memory.
+// files that Mesa 22.3.6 (Debian 12) exports. It maps `file_bytes` of such a file and takes the
+// bytes at `data_offset` for the memory.
 struct vulkan_header {
     std::uint64_t file_bytes;
     std::uint64_t data_offset;

@@ -52,13 +52,13 @@ public:
     [[nodiscard]] bool exported() const noexcept { return exported_; }
 
     /// Moves the memory to a separate file, with a new number: holders of the old one keep what
-    /// was in it. Whoever mapped it must map again.
+    /// was in it. Code that mapped it must map again.
     void renew();
     /// Whether it is of this process, and no import.
     [[nodiscard]] bool is_own() const noexcept { return own_; }
 
-    /// Moves the memory to a file that starts with its first byte. Whoever mapped the old one must
-    /// map again. Only while !exported().
+    /// Moves the memory to a file that starts with its first byte. Code that mapped the old one
+    /// must map again. Only while !exported().
     void drop_header();
 
 private:

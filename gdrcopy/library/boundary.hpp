@@ -15,7 +15,7 @@ namespace barmap::gdrapi {
 
 enum class severity { debug = 1, information, warning, failure };
 
-/// Is told why a call fails, if set, in the thread of the call: for front ends that can say more
+/// Learns why a call fails, if set, in the thread of the call: for front ends that can say more
 /// than an errno value. The text is gone when it returns. To be set before the first call.
 inline void (*failure_listener)(std::string_view text) noexcept = nullptr;
 
@@ -43,7 +43,7 @@ template <class Body>
     }
 }
 
-/// A refusal in words of one's own. @return code
+/// A refusal with a text of its own. @return code
 inline int refuse(int code, std::string_view why) noexcept {
     log(severity::failure, why);
     return code;

@@ -12,7 +12,7 @@ namespace barmap::nixl {
 /// in common. Thread rule: different ranges may be made and destroyed at once.
 class pinned_range {
 public:
-    /// @param gpu any of CUDA's; the memory is pinned for all of them
+    /// @param gpu any that CUDA has; the memory is pinned for all of them
     /// @throws error, among others where a part of the range is the program's own registration
     pinned_range(int gpu, std::uintptr_t address, std::size_t bytes);
     pinned_range(pinned_range const&) = delete;

@@ -8,8 +8,8 @@
 
 namespace barmap::memcpy_dropin {
 
-/// What CUDA answers to a batch in a stream that is being captured. The capture goes on without it,
-/// so that a program that does not look at the answer has a graph that copies nothing.
+/// What CUDA answers to a batch in a stream that is being captured. The capture continues without
+/// it, so that a program that does not look at the answer has a graph that copies nothing.
 inline constexpr CUresult capture_unsupported = 900;
 
 /// Makes a batch that CUDA has so refused nodes of the graph: one kernel that submits all pieces,

@@ -84,14 +84,14 @@ struct judged_batch {
 /// that such a batch pays for one piece alone.
 /// @param beside_stores whether barmap stores now: its batches of both directions share one engine,
 ///        and CUDA's do not. Loads yield, since CUDA's stores keep small copies to the CPU waiting
-///        for as long as they go on
+///        for as long as they run
 [[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
                                                bool beside_stores);
 
 [[nodiscard]] std::size_t bytes_of(batch_call const& call) noexcept;
 
 /// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`,
-/// and judge_size() is to be asked again if its `way` is another one.
+/// and the caller asks judge_size() again if its `way` is another one.
 /// @throws std::bad_alloc
 [[nodiscard]] std::optional<reason> judge_memory(batch_call const& call,
                                                  cuda::address_ranges& asked, judged_batch& batch);

@@ -23,7 +23,7 @@
 namespace barmap::memcpy_dropin {
 namespace {
 
-/// Made by the first batch, so that it goes before what was loaded earlier: CUDA.
+/// Constructed at the first batch, so destroyed before CUDA's static objects.
 class exit_watch {
 public:
     exit_watch() = default;
@@ -70,7 +70,7 @@ bool has_primary_context(CUdevice device) {
 
 /// Where the first piece of this thread's latest batch lay. A batch that is left for its size is
 /// left at once by it, instead of by four calls of CUDA; it is a guess, since memory may be
-/// replaced, and for so many batches only.
+/// replaced, and holds for that many batches only.
 struct guess {
     sides first;
     direction way = direction::inside_gpu;

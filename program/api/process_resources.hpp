@@ -5,7 +5,7 @@
 
 namespace barmap::tool {
 
-/// What a process holds of the kernel's things.
+/// The resources of the kernel that a process holds.
 struct process_resources {
     std::size_t file_descriptors = 0;
     std::size_t mappings = 0;        ///< lines of /proc/self/maps

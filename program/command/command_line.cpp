@@ -64,7 +64,7 @@ std::string guess(std::string_view typed, std::vector<std::string> const& names,
     return meant.empty() ? "" : formatted("; did you mean {}{}?", dashes, meant);
 }
 
-/// What a word means that nothing on the line takes. @param app whose options it is not one of
+/// Explains an argument that is not recognised. @param app whose options it is not one of
 std::string explain_word(CLI::App const& app, std::string const& word) {
     if (word.size() < 2 || word.front() != '-')
         return "unexpected argument " + word;
@@ -77,7 +77,7 @@ std::string explain_word(CLI::App const& app, std::string const& word) {
     return formatted("unknown option {}{}", option, guess(name, names, "--"));
 }
 
-/// What an option lacks or has too much of, in words of a user: CLI11 says "--output: 1 required FILE missing".
+/// What an option lacks or has too much of, as users say it: CLI11 says "--output: 1 required FILE missing".
 std::string explain_value(CLI::ParseError const& wrong) {
     std::string const said = wrong.what();
     std::size_t const name_end = said.find(": "), type = said.find(" required ");

@@ -45,7 +45,7 @@ private:
 /// What a subcommand's help ends with. Manual pages are made from help
 /// (packaging/man/from_help.py).
 struct help_end {
-    std::string remark;                  ///< what else is to know, if anything
+    std::string remark;                  ///< what else users should know, if anything
     std::vector<std::string> exit_codes; ///< "0 done, and every check passed"
     std::vector<std::string> examples;   ///< lines; one with # first says what the next ones do
 };

@@ -8,12 +8,12 @@
 namespace barmap::tool {
 
 struct companion {
-    std::string path;     ///< absolute; empty if it is in none of the folders
-    std::string searched; ///< the folders, in words, for a message
+    std::string path;     ///< absolute; empty if it is in none of the directories
+    std::string searched; ///< the directories, for a message
 };
 
-/// Looks for a file in folders that are named from the program's own folder, and in that where the
-/// build was to install it; empty if it was to be installed nowhere.
+/// Looks for a file in directories that are named from the program's own directory, and in the one
+/// where the build would install it; empty if it would install it nowhere.
 companion find_companion(std::string const& file, std::vector<std::string> const& from_own_folder,
                          std::string const& installed);
 

@@ -12,7 +12,7 @@ namespace barmap::tool {
 ///
 /// Words wrap around, so a non-monotonic read is a difference in the upper half of the word's
 /// range. If enough time lies between two polls for the counter to have gone half way round (one
-/// byte does so in 128 steps), the pair is not judged.
+/// byte goes half way in 128 steps), the pair is not judged.
 class freshness {
 public:
     /// @param word_bytes       1, 2, 4 or 8

@@ -44,7 +44,7 @@ struct gpu_access {
 };
 
 /// Has random pieces copied both ways between GPU memory and as much host memory, and looks at
-/// every byte: of the pieces, and of what lies around them.
+/// every byte: of the pieces, and of the gaps around them.
 /// @pre host.size() is some MiB
 /// @return what is wrong, or nothing
 [[nodiscard]] std::optional<std::string> verify_copies(gpu_access const& gpu,

@@ -21,7 +21,7 @@ std::size_t columns_of_stderr() noexcept {
     return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col ? terminal.ws_col : 80;
 }
 
-/// How long the rest takes if it goes on like that; nothing while that is not known.
+/// How long the rest takes if it continues like that; nothing while that is not known.
 std::string time_left(std::size_t done, std::size_t steps, double elapsed_s) {
     if (done == 0)
         return "";

@@ -85,7 +85,7 @@ void report::finish() {
 void report::save_results() noexcept {
     progress::stop();
     try {
-        // Whoever has the lock for long is writing all of it, to a reader who does not read.
+        // A thread that has the lock for long is writing all of it, to a reader who does not read.
         std::unique_lock const guard(lock_, std::chrono::seconds(1));
         if (!guard.owns_lock() || finished_)
             return;

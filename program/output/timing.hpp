@@ -40,8 +40,8 @@ template <class Work>
     return about_ns < 1000 ? batch : 1;
 }
 
-/// How often something is measured: so many times, if that is asked for; else for so long, but 5
-/// times at least, and 20,000 at most.
+/// How often something is measured: `wanted` times; if that is 0, for `budget_s`, but 5 times at
+/// least, and 20,000 at most.
 class repetitions {
 public:
     repetitions(std::size_t wanted, double budget_s) : wanted_(wanted), budget_s_(budget_s) {}

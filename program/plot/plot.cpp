@@ -20,7 +20,7 @@ struct plot_options : options {
 
 /// Python's part of barmap draws; this hands over to it.
 int run(plot_options const& values) {
-    // Not `-m barmap`, which would run what lies in the current directory. With the equals sign a
+    // Not `-m barmap`, which would run a barmap in the current directory. With the equals sign a
     // value may begin with a dash.
     constexpr char program[] =
         "import sys\n"

@@ -62,7 +62,7 @@ constexpr push_size push_sizes[] = {{32, cost_of_pushes<32>},
 } // namespace
 
 bool measure_ring_pushes(ring_bench const& bench) {
-    // Single ones, a few, and so many that the CPU's buffers are full.
+    // Single ones, a few, and as many that the CPU's buffers are full.
     std::vector<std::size_t> bursts{1};
     for (std::size_t const each : {std::size_t{16}, bench.values.slots / 2})
         if (each > bursts.back() && each <= bench.values.slots / 2)

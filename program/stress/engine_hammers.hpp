@@ -25,7 +25,7 @@ struct anvil {
 using hammer_progress = std::function<void(std::uint64_t done)>;
 
 /// Copies pieces of random sizes, offsets and order to the GPU and back, hundreds in one call.
-/// What must be on either side is known of every byte: of the pieces and of what lies between them.
+/// What must be on either side is known of every byte: of the pieces and of the gaps between them.
 /// Thread rule: one thread; it needs no CUDA context.
 class piece_hammer {
 public:
@@ -61,7 +61,7 @@ private:
     std::uint64_t pieces_ = 0, bytes_ = 0, wrong_ = 0;
 };
 
-/// What writes, and what then reads.
+/// The side that writes, and the one that then reads.
 enum class pair_order { mapping_then_engine, engine_then_mapping };
 
 /// Writes new values by one of them and reads them by the other, again and again, often at the same

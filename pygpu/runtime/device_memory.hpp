@@ -92,7 +92,7 @@ private:
     std::atomic<std::size_t> transfers_by_mapping_{0};
     std::mutex making_;
     mapping mapping_;
-    std::size_t written_below_ = 0, read_below_ = 0; ///< bytes: what goes by the mapping is smaller
+    std::size_t written_below_ = 0, read_below_ = 0; ///< bytes: copies by the mapping are smaller
 };
 
 /// Page-locked host memory. A reset of the device leaves it in place, but no longer locked; a

@@ -30,7 +30,7 @@ def allocator() -> torch.cuda.memory.CUDAPluggableAllocator:
 
 
 def pool() -> torch.cuda.MemPool:
-    """A new memory pool, whose tensors are in memory of barmap's.
+    """A new memory pool, whose tensors are in memory that barmap allocates.
 
     PyTorch's default allocator works with `barmap.map` as well, where a backend can import
     cudaMalloc memory (see ``barmap info``). With this one, any backend will do, and `barmap.map`
@@ -55,7 +55,7 @@ def swap_blocks_batch(
     sizes: torch.Tensor,
     is_src_access_order_any: bool = False,
 ) -> None:
-    """Copies many blocks, on PyTorch's current stream, by a copy engine of barmap's.
+    """Copies many blocks, on PyTorch's current stream, by one of barmap's copy engines.
 
     With the arguments of vLLM's function of this name; vLLM itself gets batches by the plug-in of
     this package (``BARMAP_VLLM=1``). The copies come after all work that the

@@ -19,7 +19,7 @@ namespace barmap::python {
 struct rows {
     std::uintptr_t first = 0;            ///< address of row 0
     std::int64_t count = 0, stride = 0;  ///< of the axis; bytes from one row to the next
-    std::int64_t const* which = nullptr; ///< so many as are copied; null: the first ones
+    std::int64_t const* which = nullptr; ///< as many as are copied; null: the first ones
     std::string array, indices;          ///< what the arguments are called
 
     /// @throws std::out_of_range if there is no such row, std::invalid_argument for a negative one

@@ -12,7 +12,7 @@ namespace barmap::python {
 /// @pre the GIL is held
 void set_python_error(error const& failure) noexcept;
 
-/// Raises an exception of Python's. The format is that of PyErr_Format.
+/// Raises a Python exception. The format is that of PyErr_Format.
 /// @pre the GIL is held
 /// @throws nanobind::python_error
 [[noreturn]] void raise(PyObject* type, char const* format, ...);

@@ -70,7 +70,7 @@ auto without_gil(Call call) {
 }
 
 /// Copies that run without the GIL. libgdrapi lets no mapping go while it is copied through only if
-/// its caller sees to it: here the one who unmaps waits for them.
+/// its caller ensures it: here the one who unmaps waits for them.
 /// Thread rule: begin() under the GIL, where no one has begun to wait; end() and wait() without it.
 class copies_under_way {
 public:

@@ -58,7 +58,7 @@ public:
     held(held const&) = delete;
     held& operator=(held const&) = delete;
 
-    /// Frees the memory, which waits for the GPU. Twice is as once.
+    /// Frees the memory, which waits for the GPU. Idempotent.
     void release() noexcept {
         if (!state_)
             return;

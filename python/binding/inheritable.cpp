@@ -55,7 +55,7 @@ nb::object inheritable::find(std::uint64_t number) {
     if (known == all().end())
         return nb::none();
     nb::object found = nb::find(*known->second);
-    // Python is freeing what had no reference before, and would do so again for want of this one.
+    // Python is freeing what had no reference before, and would free it again without this one.
     if (Py_REFCNT(found.ptr()) == 1) {
         (void)found.release();
         return nb::none();

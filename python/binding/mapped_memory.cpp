@@ -395,7 +395,7 @@ void mapped_memory::unmap() {
         pin_gone = {};
         gone.reset();
     }
-    // Only now may the owner free the memory. What was made half has none.
+    // Only now may the owner free the memory. A partially constructed object has none.
     if (nb::object const self = nb::find(*this);
         self.is_valid() && PyObject_SetAttrString(self.ptr(), "_owner", Py_None) != 0)
         PyErr_Clear();

@@ -24,7 +24,7 @@ namespace barmap::python {
 /// this one. Those without noexcept throw nanobind::python_error, or error in a forked child that
 /// cannot open the mapping.
 ///
-/// Thread rule: the GIL protects the members. A copy that goes on without the GIL counts as a user,
+/// Thread rule: the GIL protects the members. A copy that runs without the GIL counts as a user,
 /// so that no other thread can close meanwhile.
 class mapped_memory : public inheritable {
 public:

@@ -27,7 +27,7 @@ std::vector<step_tensor> checked(tensor_list const& tensors) {
     return result;
 }
 
-/// The GPU that has the first of them, and is to have all. @throws error
+/// The GPU that has the first of them, and must have all. @throws error
 device const& gpu_of(tensor_list const& tensors) {
     if (tensors.empty())
         throw error(errc::invalid_argument, "make the tensors of a step", "", "give at least one");

@@ -69,7 +69,7 @@ enum barmap_arena_block {
 /// order. Any thread.
 /// @param block a value of enum barmap_arena_block
 /// @param bytes greater than 0
-/// @param out   give it back with barmap_arena_part_destroy(); the memory stays allocated as long
+/// @param out   release it with barmap_arena_part_destroy(); the memory stays allocated as long
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for 0 bytes; BARMAP_ERROR_OUT_OF_RANGE if no part
 ///         of that size is left; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
 ///

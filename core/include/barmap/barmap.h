@@ -319,7 +319,7 @@ typedef struct barmap_pin_event {
     uint64_t gpu_address; ///< of the part of the pin that is gone
     uint64_t size;        ///< bytes of it
     uint64_t sequence;    ///< counts the pin's events from 1, lost ones included
-    uint64_t lost;        ///< if not 0: so many were lost, and the range is the whole pin's
+    uint64_t lost;        ///< if not 0: that many were lost, and the range is the whole pin's
 } barmap_pin_event;
 
 /// The oldest event that was not read yet, of a pin with BARMAP_PIN_EVENTS. Never waits. Once an

@@ -52,7 +52,7 @@ inline barmap_step_tensor const* of_c(std::span<step_tensor const> tensors) noex
 /// Thread rule: one thread at a time fills and pushes.
 class step_inputs {
 public:
-    /// Prepares tensors, of which so many versions may be pushed before the first is loaded.
+    /// Prepares tensors, of which that many versions may be pushed before the first is loaded.
     /// Contract and errors: barmap_step_inputs_create().
     step_inputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 4)
         : handle_(detail::made<barmap_step_inputs>([&](auto out) {
@@ -103,7 +103,7 @@ private:
 /// The rest is as with step_inputs.
 class step_outputs {
 public:
-    /// Prepares tensors, of which so many versions may be stored before the first is popped.
+    /// Prepares tensors, of which that many versions may be stored before the first is popped.
     /// Contract and errors: barmap_step_outputs_create().
     step_outputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 64)
         : handle_(detail::made<barmap_step_outputs>([&](auto out) {

@@ -165,7 +165,7 @@ copy_methods const* methods_if_any(pin_state const& pin) {
     }
 }
 
-/// A mapping that is to use one engine uses no other way. @throws error
+/// A mapping for which one engine was chosen uses no other way. @throws error
 [[noreturn]] void refuse_other_ways(engine_slot const& only, std::size_t bytes) {
     throw error(errc::backend_broken, "copy " + std::to_string(bytes) + " bytes", "",
                 "copy engine " + std::string(only.name()) +

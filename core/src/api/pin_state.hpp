@@ -51,7 +51,7 @@ struct mapping_state final : checkpoint::survivor {
     std::byte* data = nullptr;
     cache_kind kind = cache_kind::write_combining;
     copy_plan plan{};
-    engine_slot* by_engine = nullptr; ///< the only one that copies, if one is to
+    engine_slot* by_engine = nullptr; ///< the only one that copies, if one was chosen
     bool by_mapping = false;          ///< only loads and stores copy
     std::shared_ptr<os::region> addresses; ///< while the mapping is not complete
     checkpoint::membership survives{*this};

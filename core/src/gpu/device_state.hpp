@@ -51,8 +51,8 @@ struct device_state final : checkpoint::survivor {
     /// @throws error errc::forked_child in a child of the process that opened the device
     void expect_own_process(std::string_view operation) const;
 
-    /// How often to look whether CUDA was checkpointed and restored unprepared. To look takes a
-    /// call of CUDA's; no checkpoint is as short as the pause between looks.
+    /// How often to check whether CUDA was checkpointed and restored unprepared. Each check costs a
+    /// call of CUDA; they are closer together than the shortest checkpoint.
     enum class look { always, seldom, never };
 
     /// Begins every call that needs the GPU. @throws error errc::forked_child, errc::checkpointed

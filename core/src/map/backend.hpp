@@ -61,8 +61,8 @@ public:
     /// the GPU.
     /// @throws error errc::unsupported_operation where the backend cannot share
     [[nodiscard]] virtual shared_memory share();
-    /// The resource manager's objects that it holds, for as long as it lives: by these an engine
-    /// reaches the memory, whatever CUDA has done with it since. Empty where it holds none.
+    /// The resource manager's objects that it holds, for as long as it lives. Engines use them,
+    /// since they stay valid after cudaFree. Empty where it holds none.
     [[nodiscard]] virtual std::vector<rm::held_object> objects() const { return {}; }
     /// Whether the driver has revoked the memory. @throws error
     [[nodiscard]] virtual bool revoked() { return false; }

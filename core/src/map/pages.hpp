@@ -37,7 +37,7 @@ struct part {
     std::size_t beyond = 0;   ///< bytes behind them that are wanted although the object has ended
 };
 
-/// The part [offset, offset + length) of an object of object_size bytes: what the object holds of
+/// The part [offset, offset + length) of an object of object_size bytes: the part in the object, of
 /// it, and the rest as `beyond`. @pre offset < object_size
 [[nodiscard]] inline part clip(std::uint64_t offset, std::size_t length,
                                std::uint64_t object_size) noexcept {

@@ -34,7 +34,7 @@ constexpr std::array<char, 8> log_magic{'b', 'a', 'r', 'm', 'a', 'p', 'l', 'g'};
 constexpr std::uint64_t log_version = 1;
 constexpr std::size_t most_slots_of_a_log = std::size_t{1} << 32;
 
-/// A record that has not come is given up at the second of these looks that finds one behind it.
+/// A missing record is skipped once two looks, this far apart, have seen a later one.
 constexpr std::chrono::milliseconds between_looks{100};
 
 /// How many slots one of these looks is at, twice: a large ring takes many looks.
@@ -99,10 +99,10 @@ private:
     [[nodiscard]] std::int32_t rounds_ahead(std::uint64_t number) const noexcept;
     /// The newest record, if none is missing between it and this one, which is there.
     [[nodiscard]] std::uint64_t newest_from(std::uint64_t number) const noexcept;
-    /// Goes on with the oldest record that is there. @param newer is in the slot of the next one
+    /// Continues with the oldest record that is there. @param newer is in the slot of the next one
     void skip_to_oldest(std::uint64_t newer) noexcept;
-    /// How far the first record that is there, from so far behind the next one on, is behind it.
-    /// @return nothing if none of those that one look is at is there
+    /// The distance from the next record to the first written one at or after `from`.
+    /// @return nothing if none of those that one look reads is written
     [[nodiscard]] std::optional<std::uint64_t> first_behind(std::uint64_t from) const noexcept;
     /// Gives up the next record where one behind it has been there for long enough. @return whether
     /// there is one now

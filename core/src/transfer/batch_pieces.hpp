@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// The pieces of a batch, before an engine gets them. What is refused names the piece.
+/// Validates the pieces of a batch, before an engine gets them. Errors name the piece.
 namespace barmap {
 
 /// The errors here have a piece(). @throws error errc::invalid_argument: a null address, or one out

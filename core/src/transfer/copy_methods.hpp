@@ -21,8 +21,8 @@ namespace barmap {
                                                : policy::engines_from_to_gpu;
 }
 
-/// By what mapping::copy_to_gpu() and copy_to_cpu() copy: for each direction, kind of host memory
-/// and size, the mapping's loads and stores (null) or an engine, whichever was fastest here.
+/// The method of mapping::copy_to_gpu() and copy_to_cpu() for each direction, kind of host memory
+/// and size: the mapping's loads and stores (null) or an engine, whichever was fastest here.
 struct copy_methods {
     struct choice {
         std::size_t from_bytes; ///< the least size

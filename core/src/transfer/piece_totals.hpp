@@ -16,7 +16,7 @@ struct piece_totals {
     std::size_t bytes = 0;
     bool may_be_bad = false; ///< some address may be wrong: look at each piece
     bool are_plain = false;  ///< can go to an engine as they are
-    bool is_one_range = false; ///< each goes on where the one before ends, on both sides
+    bool is_one_range = false; ///< each begins where the one before ends, on both sides
 };
 
 /// Reads a list once, since thousands of pieces are checked before the first one is copied.

@@ -19,7 +19,7 @@ namespace barmap {
 /// Thread rule: every member may be called at once; none waits while an engine reaches memory.
 class pinned_host {
 public:
-    /// One allocation of CUDA's, or a range registered with it.
+    /// One allocation by CUDA, or a range registered with it.
     struct allocation {
         std::uintptr_t start = 0;
         std::size_t size = 0;

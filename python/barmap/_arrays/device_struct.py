@@ -199,7 +199,7 @@ def _member(
 
 
 def _padding(begin: int, end: int, alignment: int, fields: Tuple[str, ...]) -> List[str]:
-    """Declares what lies between members, as a name that no member has, unless compilers leave as
+    """Declares the gap between members, as a name that no member has, unless compilers leave as
     much: what they leave needs no value in a list of members' values.
     """
     if end - begin == -begin % alignment:

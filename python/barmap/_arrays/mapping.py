@@ -184,7 +184,7 @@ class Mapping(_barmap.MappedMemory):
     def share(self) -> int:
         """A file descriptor by which other processes of this machine can open the memory.
 
-        `barmap.open_shared` opens it, also in a process without CUDA. Whoever has the descriptor
+        `barmap.open_shared` opens it, also in a process without CUDA. A process with the descriptor
         can read and write this memory, which lives as long as the descriptor, or what was opened by
         it. ``multiprocessing`` also takes mappings as they are, in arguments of a process and through
         queues and pipes: what arrives is a `Mapping` of the same elements. With spawn and forkserver,

@@ -40,7 +40,7 @@ class Held(Generic[Thing]):
         return self._held.released
 
     def release(self) -> None:
-        """Frees the memory, or gives it back to its arena. Releasing twice is allowed.
+        """Frees the memory, or returns it to its arena. Releasing twice is allowed.
 
         No kernel, stream or graph may use the memory any more, and no running kernel may wait for a
         message of this program: like `cudaFree`, freeing waits for all running kernels. Calls of

@@ -58,8 +58,8 @@ def copy_rows(
         all work that the stream was given before, and all that it is given later sees the bytes;
         the call returns at once. You keep both arrays until then, as with any asynchronous copy; if
         it fails, the next call raises that error. Without a stream the bytes are there when the
-        call returns, and nothing is waited for first: that what writes `from_` has ended is yours
-        to see to. Ctrl-C then ends the wait, but not the copy, which may still change `to`: both
+        call returns, and nothing is waited for first: make sure that work writing `from_` has
+        finished. Ctrl-C then ends the wait, but not the copy, which may still change `to`: both
         arrays are kept until it has ended.
 
     Raises

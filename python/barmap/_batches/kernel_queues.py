@@ -257,11 +257,11 @@ class KernelQueue:
         self._held.check()
 
     def restart(self) -> None:
-        """Makes the queue anew, after it has stopped, in about 15 ms.
+        """Makes the queue again, after it has stopped, in about 15 ms.
 
         Work that uses it must have ended: synchronize with its streams first. What no doorbell was
         rung for is never copied. Graphs that `submit` was captured in, and `handle`, must be made
-        anew. No other thread may use the queue meanwhile.
+        again. No other thread may use the queue meanwhile.
 
         Raises
         ------
@@ -273,7 +273,7 @@ class KernelQueue:
         self._held.restart()
 
     def close(self) -> None:
-        """Stops the queue and frees its memory, for which it waits for the GPU. Twice is as once.
+        """Stops the queue and frees its memory, for which it waits for the GPU. Idempotent.
 
         Work that uses it must have ended, and no graph that does may be replayed any more.
         """

@@ -45,7 +45,7 @@ def _number(value: float, _: object = None) -> str:
 
 
 def _label_decades(axis: Any, text: Any) -> None:
-    """Labels 1, 10, 100, and what lies between where there are few of them."""
+    """Labels 1, 10, 100, and those between where there are few of them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -150,7 +150,7 @@ def _draw_rows(axes: Any, panel: Panel) -> None:
 
 
 def _legend_columns(labels: Iterable[str], width: float) -> int:
-    """How many labels stand next to each other in so many inches."""
+    """How many labels stand next to each other in that many inches."""
     longest = max(map(len, labels), default=1)
     return max(1, int(width / (0.5 + 0.075 * longest)))
 

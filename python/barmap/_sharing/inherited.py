@@ -88,7 +88,7 @@ class _Questions:
 
     def answer(self) -> None:
         """What a thread of the process does until the process ends, or a child ends it: the next
-        fork begins anew.
+        fork begins again.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _FAULTS)
         try:

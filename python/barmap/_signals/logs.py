@@ -117,7 +117,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
         Raises
         ------
         barmap.Error
-            For want of descriptors; in a forked child that cannot open it.
+            Without a free descriptor; in a forked child that cannot open it.
         ValueError
             If the log is released.
 

@@ -11,7 +11,7 @@ from typing import Any
 from .._barmap import pygpu as _runtime
 from ._indexing import InMemory, Layout, in_memory
 
-# Elements with gaps are read with what lies between them, if that is at most that many times as much.
+# Elements with gaps are read with the bytes between them, if that is at most that many times as much.
 _MOST_READ = 4
 
 

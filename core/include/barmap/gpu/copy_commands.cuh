@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The words by which a copy engine of NVIDIA's GPUs is told what to copy, for code on either side.
+/// The words that tell a copy engine of NVIDIA's GPUs what to copy, for code on either side.
 /// Names and numbers are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (clc86f.h,
 /// clc8b5.h), which a test compares. Compiles as <barmap/gpu/words.cuh>. Not part of the API.
 #pragma once

@@ -45,7 +45,7 @@ public:
     }
 
     /// ok; busy if another warp has the queue, invalid for a handle of another version or of the
-    /// shared form: then all else returns that, too, and making another submitter is another
+    /// shared form: then all else also returns that, and making another submitter is another
     /// attempt.
     BARMAP_DEVICE status opened() const { return opened_; }
 
@@ -197,7 +197,7 @@ private:
         return queue_.commands_address + static_cast<word>(command - queue_.commands) * 4;
     }
 
-    /// The position of a list of so many slots, which lies in one piece.
+    /// The position of a list of that many slots, which lies in one piece.
     BARMAP_DEVICE word begin_of(unsigned slots) const {
         unsigned const left =
             kernel_queue::slots - static_cast<unsigned>(position_ % kernel_queue::slots);

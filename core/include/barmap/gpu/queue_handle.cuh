@@ -33,7 +33,7 @@ struct copy_signal {
 /// What a submission comes after.
 enum class fence_scope {
     system, ///< all that the warp has written or seen, wherever it lies
-    device  ///< only what lies in this GPU's memory; saves 0.5 us (H200)
+    device  ///< only data in this GPU's memory; saves 0.5 us (H200)
 };
 
 /// What submissions leave in the queue's memory for the next kernel.
@@ -241,7 +241,7 @@ protected:
         store_relaxed(queue_.entries + number % kernel_queue::gpfifo_entries,
                       commands::gpfifo_entry(address, words));
     }
-    /// Lets the engine execute the entries, of which there are so many since the beginning.
+    /// Lets the engine execute the entries. @param entries how many there are since the beginning
     BARMAP_DEVICE void publish(word entries) const {
         // The engine reads entries as soon as GP_PUT says so: without this fence the channel hung
         // (H200, 580.159.04).

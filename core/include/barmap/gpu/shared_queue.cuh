@@ -74,15 +74,15 @@ public:
         find_done();
     }
 
-    /// ok; invalid for a handle of another version or of the private form: then all else returns
-    /// that, too.
+    /// ok; invalid for a handle of another version or of the private form: then all else also
+    /// returns that.
     BARMAP_DEVICE status opened() const {
         return queue_.layout == kernel_queue::layout_number && queue_.sharing ? status::ok
                                                                               : status::invalid;
     }
 
     /// As warp_submitter::submit(), except that submissions of the queue have no order among each
-    /// other: one that is to come after another waits for its ticket first.
+    /// other: one that must come after another waits for its ticket first.
     /// @param nanoseconds how long to wait for room. Of warps that see the same room, the last ones
     ///        wait on until the engine has copied enough
     template <class PieceOf>
@@ -245,7 +245,7 @@ private:
             begin = end;
         }
     }
-    /// Where a group that begins here ends at the latest: at the ring's end, too.
+    /// Where a group that begins here ends at the latest: also at the ring's end.
     BARMAP_DEVICE static word end_of_group(word begin) {
         word const of_ring = (begin / kernel_queue::slots + 1) * kernel_queue::slots;
         return of_ring - begin < most_of_group ? of_ring : begin + most_of_group;

@@ -131,7 +131,7 @@ void expect_contiguous(abi::handle client, exported_objects::part const& part, C
     }
 }
 
-/// The objects that libcuda reports for a range of whole pages, each with the length that it holds
+/// The objects that libcuda reports for a range of whole pages, each with the length of its part
 /// of the range.
 /// @param told libcuda's report for the whole range
 std::vector<cuda_object> by_export(client_ptr const& client, exported_objects told,

@@ -21,7 +21,7 @@ namespace barmap::copy {
     else
         plan.store[size_class(bytes)]->store(gpu, host, bytes);
     // Whatever the kind: a routine may use streaming or direct stores, which are weakly ordered even
-    // in coherent memory, and there the fence has next to nothing to wait for.
+    // in coherent memory, where the fence is nearly free.
     flush_wc_stores();
 }
 

@@ -10,7 +10,7 @@ namespace barmap::engine {
 /// error
 [[nodiscard]] std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory);
 
-/// VMM memory, at addresses that nobody else knows: it stays there whoever frees it.
+/// VMM memory, at addresses that nobody else knows: it stays there when the program frees it.
 /// @return null for memory of any other kind. @throws error
 [[nodiscard]] std::unique_ptr<reachable> hold_by_cuda(CUdevice gpu, cuda::memory const& memory);
 

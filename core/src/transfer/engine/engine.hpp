@@ -76,7 +76,7 @@ public:
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach(cuda::memory const& memory) = 0;
 
-    /// Makes the memory that is at these addresses now reachable, whoever frees it afterwards.
+    /// Makes the memory that is at these addresses now reachable, also after the program frees it.
     /// @return null from an engine that cannot hold such memory. @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> hold(cuda::memory const& /*memory*/) {
         return nullptr;

@@ -52,7 +52,7 @@ public:
     /// The lower half of the last ticket that is done.
     [[nodiscard]] std::uint32_t done() const noexcept;
 
-    /// Whether a warp has the queue, or a submission of one that has given it back is not done.
+    /// Whether a warp has the queue, or a submission of one that has released it is not done.
     [[nodiscard]] bool is_busy() const noexcept;
 
     /// Why the channel has stopped; tells kernels that wait, which the attendant also does within
