@@ -89,7 +89,8 @@ TEST_F(memcpy_captured, a_batch_that_would_be_taken_is_one_kernel) {
         EXPECT_TRUE(
             same_bytes(m_->p.host.bytes(), m_->p.host_after(m_->p.pieces(100, 200), here, there)));
     }
-    EXPECT_NE(m_->words().find("; of these, 1 became nodes of graphs"), std::string::npos) << m_->words();
+    EXPECT_NE(m_->words().find("; of these, 1 became nodes of graphs"), std::string::npos)
+        << m_->words();
 }
 
 // A graph may live for ever: its store holds up no loads.
@@ -123,7 +124,8 @@ TEST_F(memcpy_captured, any_other_batch_is_a_copy_for_each_piece) {
     copies both_ways = of(20);
     std::swap(both_ways.to[7], both_ways.from[7]);
     expect_copy_nodes(both_ways);
-    EXPECT_NE(m_->words().find("; of these, 5 became nodes of graphs"), std::string::npos) << m_->words();
+    EXPECT_NE(m_->words().find("; of these, 5 became nodes of graphs"), std::string::npos)
+        << m_->words();
 }
 
 TEST_F(memcpy_captured, a_piece_that_cuda_refuses_is_named) {
@@ -199,32 +201,38 @@ TEST_F(memcpy_captured, a_replay_that_fails_is_told_by_the_next_batch) {
     EXPECT_FALSE(memcpy_dropin::take(given.call())) << "CUDA copies from now on";
 }
 
+/// Every stream is captured; the copies that CUDA is given are counted.
+struct captured_copies : changed_driver {
+    captured_copies() {
+        nodes = 0;
+        table.stream_is_capturing = [](CUstream, int* status) {
+            *status = cuda::capture_status_active;
+            return cuda::success;
+        };
+        table.memcpy_async = [](auto...) {
+            ++nodes;
+            return cuda::success;
+        };
+    }
+    static inline int nodes;
+};
+
 // As before Hopper.
 TEST(memcpy_captured_elsewhere, without_kernel_queues_it_is_copies) {
     memcpy_program m("driver");
     m.expect_ready();
     open_stream const stream;
     copies const given{m.p.pieces(100, 200), stream.get()};
-    static int nodes;
-    nodes = 0;
-    changed_driver capturing;
-    capturing->stream_is_capturing = [](CUstream, int* status) {
-        *status = cuda::capture_status_active;
-        return cuda::success;
-    };
-    capturing->memcpy_async = [](auto...) {
-        ++nodes;
-        return cuda::success;
-    };
+    captured_copies capturing;
     std::size_t failed = none;
     EXPECT_EQ(memcpy_dropin::capture(given.call(), failed), cuda::success);
-    EXPECT_EQ(nodes, 100);
+    EXPECT_EQ(captured_copies::nodes, 100);
     capturing->stream_is_capturing = [](CUstream, int* status) {
         *status = cuda::capture_status_active + 1; // which something has ended
         return cuda::success;
     };
     EXPECT_FALSE(memcpy_dropin::capture(given.call(), failed));
-    EXPECT_EQ(nodes, 100);
+    EXPECT_EQ(captured_copies::nodes, 100);
 }
 
 // It is found out once: a channel is opened for it.
@@ -233,17 +241,7 @@ TEST(memcpy_captured_elsewhere, before_hopper_it_is_copies) {
     m.expect_ready();
     open_stream const stream;
     copies const given{m.p.pieces(100, 200), stream.get()};
-    static int nodes;
-    nodes = 0;
-    changed_driver capturing;
-    capturing->stream_is_capturing = [](CUstream, int* status) {
-        *status = cuda::capture_status_active;
-        return cuda::success;
-    };
-    capturing->memcpy_async = [](auto...) {
-        ++nodes;
-        return cuda::success;
-    };
+    captured_copies capturing;
     auto const calls = [&] {
         auto const before = fake::the_simulation().calls();
         std::size_t failed = none;
@@ -251,7 +249,7 @@ TEST(memcpy_captured_elsewhere, before_hopper_it_is_copies) {
         return fake::the_simulation().calls() - before;
     };
     auto const first = calls(), second = calls();
-    EXPECT_EQ(nodes, 200);
+    EXPECT_EQ(captured_copies::nodes, 200);
     EXPECT_LT(second, first) << "tried again";
     EXPECT_LT(second, 20u);
 }
@@ -262,11 +260,7 @@ TEST(memcpy_captured_elsewhere, a_library_that_is_turned_off_makes_no_nodes) {
     open_stream const stream;
     copies const given{m.p.pieces(100, 200), stream.get()};
     std::size_t failed = none;
-    changed_driver capturing;
-    capturing->stream_is_capturing = [](CUstream, int* status) {
-        *status = cuda::capture_status_active;
-        return cuda::success;
-    };
+    captured_copies const capturing;
     EXPECT_FALSE(memcpy_dropin::capture(copies{m.p.pieces(10, 200), stream.get()}.call(), failed));
 }
 
