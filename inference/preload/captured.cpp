@@ -65,7 +65,7 @@ std::optional<CUresult> capture(batch_call const& call, std::size_t& failed) noe
         if (judge_first(call, asked, batch) || judge_memory(call, asked, batch))
             return std::nullopt;
         gpu_batches* const gpu = ready_for(call, batch, device, context);
-        if (gpu && gpu->has_a_batch_failed()) {
+        if (gpu && gpu->has_a_batch_failed(true)) {
             failed = 0; // which no program takes for success
             return gpu_batches::illegal_address;
         }

@@ -13,6 +13,7 @@
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -125,7 +126,7 @@ constexpr char failure_text[] =
 
 } // namespace
 
-bool gpu_batches::has_a_batch_failed() noexcept {
+bool gpu_batches::has_a_batch_failed(bool looks_at_graphs) noexcept {
     bool has_failed = false;
     std::vector<int> ended;
     try {
@@ -137,7 +138,8 @@ bool gpu_batches::has_a_batch_failed() noexcept {
     }
     for (int const each : ended)
         stores_.fetch_sub(each);
-    if (has_graphs_.load(std::memory_order_relaxed) && looks_at_graphs_.is_due())
+    if (has_graphs_.load(std::memory_order_relaxed) &&
+        (looks_at_graphs || looks_at_graphs_.is_due()))
         has_failed |= has_a_replay_failed();
     return has_failed && give_up(failure_text);
 }
@@ -181,8 +183,11 @@ bool gpu_batches::capture(std::span<copy_piece const> pieces, CUstream stream) n
         return false;
     try {
         std::lock_guard const hold(graphs_lock_);
-        std::erase_if(graphs_, [&](batch_ticket each) { return queue_->done(each); });
-        graphs_.reserve(graphs_.size() + 1);
+        if (graphs_.size() >= most_graphs_) {
+            std::erase_if(graphs_, [&](batch_ticket each) { return is_over(each); });
+            most_graphs_ = std::max(most_graphs_, 2 * graphs_.size());
+        }
+        graphs_.reserve(most_graphs_);
         graphs_.push_back(
             queue_->submit(pieces, batch_queue::after{stream, longest}, batch_queue::then{stream}));
         has_graphs_.store(true, std::memory_order_relaxed);
@@ -196,18 +201,23 @@ bool gpu_batches::capture(std::span<copy_piece const> pieces, CUstream stream) n
     return false;
 }
 
-/// One that is alive tells of all replays.
-bool gpu_batches::has_a_replay_failed() noexcept {
+bool gpu_batches::is_over(batch_ticket ticket) noexcept {
     try {
-        std::lock_guard const hold(graphs_lock_);
-        while (!graphs_.empty() && queue_->done(graphs_.back()))
-            graphs_.pop_back();
+        return queue_->done(ticket);
     } catch (error const& failure) {
-        return failure.code() == errc::copy_unfinished;
+        has_a_failed_replay_ |= failure.code() == errc::copy_unfinished;
     } catch (std::exception const&) {
         // The next look asks again.
     }
     return false;
+}
+
+// One that is alive tells of all replays.
+bool gpu_batches::has_a_replay_failed() noexcept {
+    std::lock_guard const hold(graphs_lock_);
+    while (!graphs_.empty() && is_over(graphs_.back()))
+        graphs_.pop_back();
+    return has_a_failed_replay_;
 }
 
 void gpu_batches::watch(batch_ticket ticket, bool is_store) noexcept {
@@ -221,7 +231,7 @@ void gpu_batches::watch(batch_ticket ticket, bool is_store) noexcept {
 
 void gpu_batches::look_at_the_end() noexcept {
     if (os::is_this_process(owner_) && state_.load() == state::ready)
-        (void)has_a_batch_failed();
+        (void)has_a_batch_failed(true);
 }
 
 void gpu_batches::wait_for_starts() noexcept {

@@ -44,8 +44,9 @@ public:
     }
 
     /// Whether a batch has failed since the last call: once, and from then on this is off.
+    /// @param looks_at_graphs at once; else every 10 ms, since that reads memory of the GPU
     /// @pre it is ready
-    [[nodiscard]] bool has_a_batch_failed() noexcept;
+    [[nodiscard]] bool has_a_batch_failed(bool looks_at_graphs = false) noexcept;
 
     /// Whether a batch to the CPU was in flight when has_a_batch_failed() was last asked, or has
     /// been submitted since.
@@ -57,6 +58,7 @@ public:
     /// Copies in the order of the stream. A reason: nothing is in flight, and none will be.
     /// Starts no engine: one that has failed has no successor, and one that a checkpoint has
     /// released is started again by a thread.
+    /// @param way of all pieces
     /// @param result what the caller of CUDA's function gets, where nothing is passed on
     /// @pre it is ready
     [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, direction way,
@@ -81,6 +83,9 @@ private:
     /// @return whether this is the first time
     bool give_up(std::string const& why) noexcept;
     void watch(batch_ticket ticket, bool is_store) noexcept;
+    /// Whether the batch of a graph is over. Keeps in mind that a replay has failed, which a queue
+    /// tells once. Under graphs_lock_.
+    [[nodiscard]] bool is_over(batch_ticket ticket) noexcept;
     [[nodiscard]] bool has_a_replay_failed() noexcept;
     void look_at_the_end() noexcept;
 
@@ -95,8 +100,11 @@ private:
     std::atomic<bool> has_graphs_{false}; ///< or has had some
     std::atomic<bool> can_have_graphs_{true};
     std::mutex graphs_lock_;
+    // Under graphs_lock_.
     std::vector<batch_ticket> graphs_; ///< batches of graphs that are still there, and some others
-    os::seldom looks_at_graphs_{std::chrono::milliseconds(10)}; ///< each reads memory of the GPU
+    std::size_t most_graphs_ = 64;     ///< with more, those that are over are forgotten
+    bool has_a_failed_replay_ = false;
+    os::seldom looks_at_graphs_{std::chrono::milliseconds(10)};
 };
 
 } // namespace barmap::memcpy_dropin

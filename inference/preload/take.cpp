@@ -69,8 +69,8 @@ bool has_primary_context(CUdevice device) {
 }
 
 /// Where the first piece of this thread's latest batch lay. A batch that is left for its size is
-/// left at once by it, instead of by four calls of CUDA; it is a guess, since memory may be
-/// replaced, and holds for that many batches only.
+/// left at once by it, instead of by four calls of CUDA. It is a guess, since other memory may
+/// have the address by now; so it serves a limited number of batches.
 struct guess {
     sides first;
     direction way = direction::inside_gpu;

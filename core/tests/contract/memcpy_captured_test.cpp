@@ -201,6 +201,21 @@ TEST_F(memcpy_captured, a_replay_that_fails_is_told_by_the_next_batch) {
     EXPECT_FALSE(memcpy_dropin::take(given.call())) << "CUDA copies from now on";
 }
 
+// The queue tells of it once, also while tickets of graphs are looked at for another reason.
+TEST_F(memcpy_captured, a_replay_that_fails_is_told_by_the_next_captured_batch) {
+    m_->expect_ready();
+    copies const given = of(100);
+    for (int i = 0; i < 70; ++i) // more than are kept before a look at all
+        EXPECT_EQ(capture(given).first, cuda::success);
+    EXPECT_EQ(memcpy_dropin::take(given.call()), cuda::success);
+    stream_->synchronize();
+    m_->machine.gpu().fail_next();
+    EXPECT_NE(graph_->replay(0), kernel_side::status::ok);
+    EXPECT_EQ(capture(given), std::pair(std::optional(CUresult{700}), std::size_t{0}));
+    EXPECT_EQ(graph_->nodes().size(), 70u);
+    EXPECT_TRUE(copies_.empty());
+}
+
 /// Every stream is captured; the copies that CUDA is given are counted.
 struct captured_copies : changed_driver {
     captured_copies() {
