@@ -31,6 +31,11 @@ inline std::atomic<bool> is_wrong{false}; ///< a byte was
     std::fprintf(stderr, "memcpy_replay: %s: CUDA answers %d\n", what, result);
     std::_Exit(2);
 }
+/// Ends the process with the status of a test that cannot run here.
+[[noreturn]] inline void skip(char const* reason) {
+    std::fprintf(stderr, "skipped: %s\n", reason);
+    std::_Exit(77);
+}
 inline void check(CUresult result, char const* what) {
     if (result != 0)
         give_up(what, result);
@@ -42,15 +47,18 @@ class driver_function {
 public:
     explicit driver_function(char const* symbol) : symbol_(symbol) {}
     CUresult ask(Arguments... arguments) {
-        function* found = found_.load(std::memory_order_acquire);
-        if (!found) {
+        if (!exists())
+            give_up(symbol_, 500);
+        return found_.load(std::memory_order_acquire)(arguments...);
+    }
+    bool exists() {
+        if (!found_.load(std::memory_order_acquire)) {
             static void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW);
-            found = driver ? reinterpret_cast<function*>(::dlsym(driver, symbol_)) : nullptr;
-            if (!found)
-                give_up(symbol_, 500);
-            found_.store(found, std::memory_order_release);
+            if (driver)
+                found_.store(reinterpret_cast<function*>(::dlsym(driver, symbol_)),
+                             std::memory_order_release);
         }
-        return found(arguments...);
+        return found_.load(std::memory_order_acquire) != nullptr;
     }
     void operator()(Arguments... arguments) { check(ask(arguments...), symbol_); }
 
@@ -208,9 +216,17 @@ inline void expect_copied(memory& to, memory& from, std::vector<batch> const& by
                         from.bytes_expected() + (each.from[i] - from.at), each.sizes[i]);
 }
 
-/// Makes the first GPU's context current, and the second one's memory accessible to it.
+/// Makes the first GPU's context current, and the second one's memory accessible to it. Without a
+/// driver, a GPU or CUDA's batch call, there is nothing to replay.
 inline void start_driver() {
-    init(0);
+    if (!init.exists())
+        skip("there is no CUDA driver");
+    CUresult const started = init.ask(0);
+    if (started == 100)
+        skip("there is no GPU");
+    check(started, "cuInit");
+    if (!copy_batch.exists())
+        skip("the driver has no cuMemcpyBatchAsync_v2, which came with CUDA 13.0");
     int gpus = 0;
     count_gpus(&gpus);
     for (CUdevice gpu = 0; gpu < std::min(gpus, 2); ++gpu) {
