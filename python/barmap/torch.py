@@ -9,6 +9,7 @@ from typing import Any, Dict, Mapping, Optional, SupportsIndex
 import torch
 
 from . import _barmap
+from ._batches import piece_operator
 from ._batches.kernel_queues import KernelQueue
 from ._signals.steps import StepInputs, StepOutputs
 
@@ -163,6 +164,61 @@ def submit_pieces(
         barmap.torch.submit_pieces(queue, pieces)
     """
     _submit(queue, pieces, count, seconds)
+
+
+def copy_pieces(
+    queue: KernelQueue,
+    to: torch.Tensor,
+    source: torch.Tensor,
+    pieces: torch.Tensor,
+    count: Optional[torch.Tensor] = None,
+    *,
+    seconds: float = 10.0,
+) -> None:
+    """Copies pieces of one tensor to another, on PyTorch's current stream, as one operator of a graph.
+
+    `submit_pieces` for code that ``torch.compile`` takes whole, ``fullgraph=True`` included: the
+    compiler sees that the operator, ``torch.ops.barmap.copy_pieces``, reads `source` and writes `to`,
+    and keeps it in its place. The GPU reads `pieces` and `count` when the stream comes there, also at
+    each replay of a CUDA graph.
+
+    Parameters
+    ----------
+    queue : barmap.KernelQueue
+        Compiled code does not keep it: keep it for as long as that runs.
+    to, source : torch.Tensor
+        Contiguous, in memory of the queue's GPU, of another one that it has access to, or in pinned
+        host memory. They may be one tensor.
+    pieces : torch.Tensor
+        Of int64 and shape (n, 3), on the queue's GPU: in each row the offsets in `to` and in `source`,
+        and the length of the piece, all in bytes. No offset is checked, since only the GPU knows it.
+    count : torch.Tensor, optional
+        One element of int64 on the queue's GPU: how many rows to copy. All, if not given.
+    seconds : float, optional
+        As with `KernelQueue.submit`.
+
+    Raises
+    ------
+    barmap.Error, TypeError, ValueError
+        As `KernelQueue.submit`; for a tensor that is not contiguous.
+    RuntimeError
+        With a PyTorch before 2.4, which lets nobody make operators so.
+
+    Examples
+    --------
+    ::
+
+        @torch.compile(fullgraph=True)
+        def fetch(cache, pool, experts):  # pool is in pinned host memory
+            rows = table[experts]  # of offset in cache, offset in pool, bytes
+            barmap.torch.copy_pieces(queue, cache, pool, rows)
+            return model(cache)
+    """
+    if not piece_operator.is_there:
+        raise RuntimeError(
+            "PyTorch has torch.library.custom_op from 2.4 on: update it, or call submit_pieces"
+        )
+    torch.ops.barmap.copy_pieces(to, source, pieces, count, queue._number, float(seconds))
 
 
 class _TorchInputs(StepInputs):

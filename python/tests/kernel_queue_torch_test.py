@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""barmap.torch.submit_pieces: against a stand-in of PyTorch, and compiled by PyTorch, if it is there."""
+"""barmap.torch's copies by kernel queues: against a stand-in of PyTorch, and compiled by PyTorch, if it is there."""
 
 import importlib.util
 import subprocess
@@ -70,8 +70,108 @@ assert queue.calls == 6
 """
 
 
-def test_compiled_code_sees_what_is_copied():
+# The queue copies, as a GPU would, what the rows say. Compiled code works with copies of tensors where it likes to:
+# all that follows must see the bytes, whichever tensor they went to.
+OPERATOR = """
+import ctypes
+import barmap
+barmap.sim()
+import barmap.torch
+import torch
+from barmap._batches import kernel_queues
+
+class Queue:
+    _number = 12345
+    calls = 0
+    def submit(self, rows, count=None, *, seconds):
+        assert seconds == 3 and rows.shape[1] == 3
+        for to, source, size in rows[: None if count is None else int(count)].tolist():
+            ctypes.memmove(to, source, size)
+        self.calls += 1
+
+queue = Queue()
+kernel_queues.numbered[queue._number] = queue
+pool = torch.arange(64, dtype=torch.int64)
+table = torch.tensor([[0, 8 * 40, 16], [16, 0, 8], [24, 8 * 63, 8], [0, 8 * 8, 32]])
+
+def is_copied_and_used(cache, which, count):
+    cache = cache + 1  # a tensor of the graph's own
+    before = cache.sum()
+    barmap.torch.copy_pieces(queue, cache, pool, table[which], count, seconds=3)
+    return cache * 2, before
+
+def is_only_copied(cache, which, count):
+    barmap.torch.copy_pieces(queue, cache, pool, table[which], count, seconds=3)
+
+def goes_to_a_part(cache, which, count):
+    barmap.torch.copy_pieces(queue, cache[2:], pool, table[which], count, seconds=3)
+    return cache.sum()
+
+def stays_in_one_tensor(cache, which, count):
+    cache[4:] += pool[:4]
+    barmap.torch.copy_pieces(queue, cache, cache, torch.tensor([[0, 32, 16]]), seconds=3)
+    return cache + 0
+
+def twice(cache, which, count):
+    barmap.torch.copy_pieces(queue, cache, pool, table[which], count, seconds=3)
+    seen = cache * 2
+    barmap.torch.copy_pieces(queue, cache, pool, table[:1], seconds=3)
+    return seen, cache + seen
+
+def parts(found):
+    return [] if found is None else list(found) if isinstance(found, tuple) else [found]
+
+steps = (is_copied_and_used, is_only_copied, goes_to_a_part, stays_in_one_tensor, twice)
+for backend in BACKENDS:
+    for step in steps:
+        torch.compiler.reset()
+        compiled = torch.compile(step, backend=backend, fullgraph=True)
+        for which, count in (([0, 1], None), ([2], None), ([3, 2], torch.tensor([1])), ([1, 0], torch.tensor([0]))):
+            eager, whole = torch.full((8,), -5), torch.full((8,), -5)
+            expected = parts(step(eager, torch.tensor(which), count))
+            calls = queue.calls
+            found = parts(compiled(whole, torch.tensor(which), count))
+            assert queue.calls > calls, (backend, step)
+            assert torch.equal(eager, whole), (backend, step, eager, whole)
+            assert all(map(torch.equal, expected, found)), (backend, step, expected, found)
+            assert len(expected) == len(found)
+
+operator = torch.ops.barmap.copy_pieces.default
+torch.library.opcheck(operator, (torch.zeros(8, dtype=torch.int64), pool, table[:2], None, queue._number, 3.0))
+
+cache = torch.zeros(8, dtype=torch.int64)
+for refused, says, arguments in (
+    (ValueError, "to is not contiguous", (pool.reshape(8, 8).t(), pool, table)),
+    (ValueError, "source is not contiguous", (cache, pool[::2], table)),
+    (TypeError, "pieces has torch.int32: give int64", (cache, pool, table.int())),
+    (ValueError, "pieces has the shape (4, 2)", (cache, pool, table[:, :2])),
+    (ValueError, "pieces has the shape (3,)", (cache, pool, table[0])),
+):
+    try:
+        barmap.torch.copy_pieces(queue, *arguments, seconds=3)
+    except refused as error:
+        assert says in str(error), error
+    else:
+        raise AssertionError(says)
+del kernel_queues.numbered[queue._number]
+try:
+    barmap.torch.copy_pieces(queue, cache, pool, table)
+except ValueError as error:
+    assert "is gone" in str(error), error
+else:
+    raise AssertionError("there is no such queue")
+"""
+
+
+@pytest.mark.parametrize("program", [COMPILED, "BACKENDS = 'eager', 'aot_eager', 'inductor'\n" + OPERATOR],
+                         ids=["around it", "as an operator"])
+def test_compiled_code_sees_what_is_copied(program):
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
-    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_old_pytorch_has_no_operators(of_torch):  # noqa: F811
+    with pytest.raises(RuntimeError, match="from 2.4 on: update it, or call submit_pieces$"):
+        of_torch.copy_pieces(None, None, None, None)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, SupportsIndex, Union
 
 from .. import _barmap
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 
 _WORD = 8  # bytes
 _WORDS_OF_ROW = 3  # to, from, bytes
+
+
+_next_number = itertools.count(1)
+#: Queues that have not gone, by a number for interfaces that take no objects.
+numbered: weakref.WeakValueDictionary[int, KernelQueue] = weakref.WeakValueDictionary()
 
 
 class PieceList(NamedTuple):
@@ -179,6 +186,8 @@ class KernelQueue:
         self._ordinal = ordinal_of(device)
         self._held = _barmap.KernelQueue(self._ordinal, bool(shared), bool(or_rung_by_cpu))
         self._lengths = _Lengths(self._ordinal)
+        self._number = next(_next_number)
+        numbered[self._number] = self
 
     def submit(
         self,
