@@ -8,6 +8,8 @@ namespace barmap::python::docstrings {
 inline constexpr char write[] = "write($self, /, buf, offset=0)\n--\n\n"
                                 R"(Copies a buffer to GPU memory.
 
+It does what `copy_to_gpu` of C++ and C does, whose own `write` only stores.
+
 Its stores leave the CPU before any later store of this thread, so that work which is submitted
 to the GPU afterwards sees them. An aligned write of 1, 2, 4 or 8 bytes is never torn.
 From 32768 bytes on, the copy releases the GIL and takes the fastest way: stores, or a copy engine
@@ -50,6 +52,8 @@ cannot copy elements of float64, since the mapping has uint32: convert them (ast
 
 inline constexpr char read[] = "read($self, /, offset=0, n=None)\n--\n\n"
                                R"(Copies from GPU memory.
+
+It does what `copy_to_cpu` of C++ and C does, whose own `read` only loads.
 
 Never delivers a value older than one that this thread has already read from the same place. An
 aligned read of 1, 2, 4 or 8 bytes is never torn. More than 1024 bytes are copied without the GIL,

@@ -6,6 +6,7 @@ import importlib.metadata
 import inspect
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,16 @@ def test_docstring(name):
     said = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     assert runner.run(test, out=said.append).failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize("python, other", [("write", "copy_to_gpu"), ("read", "copy_to_cpu")])
+def test_contracts_say_that_c_means_something_else_by_the_name(python, other):
+    """Python's write is C's copy_to_gpu: each contract of the two words names the other one."""
+    headers = REPOSITORY / "core" / "include" / "barmap"
+    assert f"`{other}` of C++ and C" in getattr(barmap.Mapping, python).__doc__
+    assert f"Mapping.{python}() is mapping::{other}()" in (headers / "copy.hpp").read_text()
+    contract = (headers / "mapping.h").read_text().partition(f"int barmap_mapping_{other}(")[0].rpartition("\n\n")[2]
+    assert re.search(rf"Python: (Mapping\.)?{python}\(\)", contract)
 
 
 def run(example, *arguments, **environment):

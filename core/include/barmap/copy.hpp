@@ -29,9 +29,9 @@ template <class Word>
 concept postable = std::is_trivially_copyable_v<Word> &&
     (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 || sizeof(Word) == 8);
 
-/// Copies bytes to the start of the window (CPU to GPU memory).
-/// Its stores leave this CPU before any later store of this thread
-/// (share/doc/barmap/ordering.md, O1). An aligned 1, 2, 4 or 8-byte write is one transaction.
+/// Copies bytes to the start of the window (CPU to GPU memory) by stores alone, which leave this
+/// CPU before any later store of this thread (share/doc/barmap/ordering.md, O1). An aligned 1, 2, 4
+/// or 8-byte write is one transaction. Python's Mapping.write() is mapping::copy_to_gpu() instead.
 ///
 ///     barmap::write(map.window(), std::as_bytes(std::span(samples)));
 ///
@@ -48,9 +48,9 @@ template <class Values>
 requires copyable_values<Values const&>
 void write(window to, Values const& values) noexcept;
 
-/// Copies from the start of the window (GPU memory to CPU).
-/// Never delivers a value older than one that this thread has already read from the same address.
-/// An aligned 1, 2, 4 or 8-byte read is one transaction.
+/// Copies from the start of the window (GPU memory to CPU) by loads alone. Never delivers a value
+/// older than one that this thread has already read from the same address. An aligned 1, 2, 4 or
+/// 8-byte read is one transaction. Python's Mapping.read() is mapping::copy_to_cpu() instead.
 ///
 ///     std::array<std::byte, 256> bytes;
 ///     barmap::read(std::span(bytes).first(100), map.window());

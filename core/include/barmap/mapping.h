@@ -69,7 +69,7 @@ BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 /// Copies to GPU memory with whatever is fastest for this size and this host memory: stores through
 /// the mapping, or a copy engine of the GPU. After it has returned, the rules after
 /// barmap_mapping_write() apply: later reads and work that is submitted later see the bytes. It
-/// does not overtake what this thread wrote and posted before. Any thread.
+/// does not overtake what this thread wrote and posted before. Any thread. Python: Mapping.write().
 ///
 /// A copy below barmap_mapping_engines_from(), normally 32 KiB, is a barmap_mapping_write() with
 /// checks. The first larger one starts the GPU's engines and measures them
@@ -91,7 +91,7 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 /// Copies from GPU memory with whatever is fastest: loads through the mapping, or a copy engine. It
 /// sees what this thread wrote and posted before, and never delivers a value older than one that
 /// this thread has already read. A copy below barmap_mapping_engines_from(), normally 1 KiB, is a
-/// barmap_mapping_read() with checks. Otherwise as barmap_mapping_copy_to_gpu().
+/// barmap_mapping_read() with checks. Otherwise as barmap_mapping_copy_to_gpu(). Python: read().
 ///
 ///     if (barmap_mapping_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
 ///         fail(barmap_error_message());
@@ -183,16 +183,16 @@ BARMAP_API int barmap_mapping_window_by(barmap_mapping const* mapping, char cons
 // fail. They check nothing: the mapping must not be NULL, and the range must lie inside it. Any
 // number of threads may copy through one mapping at once.
 
-/// Copies to GPU memory. Its stores leave this CPU before any later store of this thread. An
-/// aligned 1, 2, 4 or 8-byte write is one transaction.
+/// Copies to GPU memory by stores alone, which leave this CPU before any later store of this
+/// thread. An aligned 1, 2, 4 or 8-byte write is one transaction. (Not Mapping.write() of Python.)
 /// @pre offset + bytes <= barmap_mapping_size(mapping)
 ///
 ///     barmap_mapping_write(map, 0, &job, sizeof job);
 BARMAP_API void barmap_mapping_write(barmap_mapping const* mapping, size_t offset, void const* from,
                                      size_t bytes);
 
-/// Copies from GPU memory. Never delivers a value older than one that this thread has already read
-/// from the same address. An aligned 1, 2, 4 or 8-byte read is one transaction.
+/// Copies from GPU memory by loads alone. Never delivers a value older than one that this thread
+/// has already read from the same address. An aligned 1, 2, 4 or 8-byte read is one transaction.
 /// @pre offset + bytes <= barmap_mapping_size(mapping)
 ///
 ///     barmap_mapping_read(map, &result, 64, sizeof result);
