@@ -226,14 +226,13 @@ class KernelQueue:
         Raises
         ------
         barmap.Error
-            If CUDA refuses the launch, or does not know the memory; if the queue has stopped; in a
-            forked child.
+            If CUDA refuses the launch, or does not know the memory; if the queue has stopped.
         TypeError
             For what is no array of 64-bit integers on a GPU, or no stream; without a stream, if there
             are arrays of PyTorch and of CuPy.
         ValueError
             For another shape, an array that is not contiguous, or one or a stream of another GPU; for a
-            negative time; if the queue is closed.
+            negative time.
         """
         if self.closed:
             raise ValueError("this KernelQueue is closed")
@@ -259,9 +258,7 @@ class KernelQueue:
         ------
         barmap.Error
             If the queue has stopped, with the driver's number (Xid), or a list was not copied whole: in
-            its time, for its length, or for a piece of more than 1 GiB; in a forked child.
-        ValueError
-            If the queue is closed.
+            its time, for its length, or for a piece of more than 1 GiB.
         """
         self._held.check()
 
@@ -275,9 +272,7 @@ class KernelQueue:
         Raises
         ------
         barmap.Error
-            As when it is made; in a forked child.
-        ValueError
-            If the queue is closed.
+            As when it is made.
         """
         self._held.restart()
 

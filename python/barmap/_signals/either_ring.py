@@ -7,11 +7,10 @@ import operator
 from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Tuple, Type, TypeVar, Union
 
 from .. import _barmap
-from .._base.held import HeldWithHandle
+from .._base.held import Awaited, HeldWithHandle
 from .._base.machine import Device, ordinal_of
 from .._base.naming import dtype_name, in_brackets
 from .._base.numbers import unsigned
-from .._base.waiting import checked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +36,7 @@ def _message_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return result
 
 
-class EitherRing(HeldWithHandle[Ring]):
+class EitherRing(HeldWithHandle[Ring], Awaited[Ring]):
     """A ring of either direction."""
 
     _CALLED = "ring"
@@ -121,56 +120,12 @@ class EitherRing(HeldWithHandle[Ring]):
         """
         return self._held.handle_words
 
-    def wait_for(self, timeout: Optional[float] = None) -> bool:
-        """Waits for room, in a ring to the GPU, or for a message, in one to the CPU.
-
-        Other threads run meanwhile, and Ctrl-C ends it. For the first millisecond it keeps looking;
-        after that it looks every 100 microseconds and leaves the core to others in between.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            In seconds; for as long as it takes, if not given.
-
-        Returns
-        -------
-        bool
-            Whether there is any. Also False as soon as the other side has closed the ring, and in
-            a ring to the CPU if all messages have been read.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child that cannot open it.
-        TypeError
-            If the time is no number.
-        ValueError
-            For a negative time; if the ring is released, also while this waits.
-
-        Examples
-        --------
-        >>> with barmap.RingToGpu("i4", slots=2) as ring:
-        ...     ring.wait_for(0.001)
-        True
-        >>> with barmap.RingToCpu("i4", slots=2) as ring:
-        ...     ring.wait_for(0.001)
-        False
-        """
-        return self._held.wait(checked(timeout))
-
     def close(self) -> None:
         """Declares that this side has ended. Closing twice is allowed.
 
         In a ring to the GPU: no message will follow, and messages that were pushed arrive. In a ring
         to the CPU: no message will be read any more, and pushes to the full ring return `closed`.
         The memory stays: see `release`.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child that cannot open it.
-        ValueError
-            If the ring is released.
 
         Examples
         --------

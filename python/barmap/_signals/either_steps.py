@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, SupportsIndex, T
 
 from .. import _barmap
 from .._arrays.gpu_arrays import expect_contiguous, source_of
-from .._base.held import Held
+from .._base.held import Awaited
 from .._arrays.layout import Layout, Source
 from .._base.naming import kind_of
 from .._base.numbers import unsigned
 from .._base.streams import Stream, current_of, handle_of
-from .._base.waiting import checked
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,7 +32,7 @@ def tensor(name: Any, x: Any, is_written: bool) -> Source:
     return source
 
 
-class EitherSteps(Held[Steps]):
+class EitherSteps(Awaited[Steps]):
     """What inputs and outputs have."""
 
     _ARE_WRITTEN: bool  # the tensors, by the kernel
@@ -73,40 +72,6 @@ class EitherSteps(Held[Steps]):
     @property
     def failed(self) -> bool:
         return self._held.failed
-
-    def wait_for(self, timeout: Optional[float] = None) -> bool:
-        """Waits for a free version of inputs, or for results of outputs.
-
-        Other threads run meanwhile, and Ctrl-C ends it. For the first millisecond it keeps looking;
-        after that it looks every 100 microseconds.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            In seconds; for as long as it takes, if not given.
-
-        Returns
-        -------
-        bool
-            Whether there are any. Also False if `failed` and there are none.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child.
-        ValueError
-            For a negative time; if this is released, also while it waits.
-
-        Examples
-        --------
-        >>> with barmap.StepInputs({"x": barmap.alloc(2, "f4")}) as inputs:
-        ...     inputs.wait_for(0.001)
-        True
-        >>> with barmap.StepOutputs({"x": barmap.alloc(2, "f4")}) as outputs:
-        ...     outputs.wait_for(0.001)
-        False
-        """
-        return self._held.wait(checked(timeout))
 
     def release(self) -> None:
         self._arrays, self._owners = (), []

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Iterator, Optional, SupportsIndex, Tuple, Union
 
 from .. import _barmap
-from .._base.held import HeldWithHandle
+from .._base.held import Awaited, Untyped
 from .._base.machine import Device, ordinal_of
 from .._base.numbers import unsigned
-from .._base.waiting import checked
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,7 +17,7 @@ _RECORD = [("time", "u8"), ("number", "u8"), ("id", "u4"), ("a", "u4"), ("b", "u
 _MOST_AT_ONCE = 65536
 
 
-class LogRing(HeldWithHandle[_barmap.LogRing]):
+class LogRing(Untyped[_barmap.LogRing], Awaited[_barmap.LogRing]):
     """Records of running GPU code, of which the newest are kept.
 
     Any thread of any kernel writes them by ``barmap::gpu::log`` in ``barmap/gpu/log.cuh``, which
@@ -29,9 +27,9 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
     ``for record in log`` goes through the records that have arrived, and ends where there are no more.
     Each object reads for itself: any number of them see all records.
 
-    It is a context manager: leaving the block releases it, which waits for kernels. After `release`
-    everything but `released` raises `ValueError`. Any number of threads may use one log: their calls
-    take turns. A forked child that uses it opens it, as `Mapping.share` says.
+    It is a context manager: leaving the block releases it, which waits for kernels. `release` says what
+    calls raise afterwards, and `share` what they do in a forked child. Any number of threads may use one
+    log: their calls take turns.
 
     Parameters
     ----------
@@ -72,63 +70,6 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
     def __init__(self, slots: SupportsIndex, *, device: Union[None, SupportsIndex, Device] = None) -> None:
         self._held = self._TYPE(unsigned(slots, "slots", 63), ordinal_of(device))
 
-    @classmethod
-    def open_shared(cls, descriptor: SupportsIndex) -> LogRing:
-        """Opens a log that another process has shared, without CUDA and without a GPU.
-
-        It is read from the oldest record that is there; `lost` counts those before it. `handle` has
-        no addresses here.
-
-        Parameters
-        ----------
-        descriptor : int
-            It remains the caller's to close, and can be opened any number of times. One of
-            ``/proc/PID/fd/N`` that is open for reading will do.
-
-        Raises
-        ------
-        barmap.Error
-            If it is of no log.
-
-        Examples
-        --------
-        >>> import os
-        >>> with barmap.LogRing(slots=16) as log:
-        ...     descriptor = log.share()
-        >>> barmap.LogRing.open_shared(descriptor).slots
-        16
-        >>> os.close(descriptor)
-        """
-        self = cls.__new__(cls)
-        self._held = cls._TYPE(descriptor=operator.index(descriptor))
-        return self
-
-    def share(self) -> int:
-        """A file descriptor by which other processes of this machine read the same records.
-
-        `open_shared` opens it. It reaches no other memory than the records, and keeps them, whatever
-        becomes of this process. ``multiprocessing`` also takes logs as they are.
-
-        Returns
-        -------
-        int
-            For the caller to close, and not inheritable.
-
-        Raises
-        ------
-        barmap.Error
-            Without a free descriptor; in a forked child that cannot open it.
-        ValueError
-            If the log is released.
-
-        Examples
-        --------
-        >>> import os
-        >>> with barmap.LogRing(slots=16) as log:
-        ...     os.close(log.share())
-        """
-        return super().share()
-
     @property
     def slots(self) -> int:
         return self._held.slots
@@ -163,12 +104,8 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
 
         Raises
         ------
-        barmap.Error
-            In a forked child that cannot open it.
         OverflowError
             If n is negative.
-        ValueError
-            If the log is released.
 
         Examples
         --------
@@ -187,36 +124,6 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
             wanted -= count
             if wanted == 0 or count < len(part):
                 return np.concatenate(parts)
-
-    def wait_for(self, timeout: Optional[float] = None) -> bool:
-        """Waits for a record, as `RingToCpu.wait_for` waits for a message.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            In seconds; for as long as it takes, if not given.
-
-        Returns
-        -------
-        bool
-            Whether there is one.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child that cannot open it.
-        TypeError
-            If the time is no number.
-        ValueError
-            For a negative time; if the log is released, also while this waits.
-
-        Examples
-        --------
-        >>> with barmap.LogRing(slots=16) as log:
-        ...     log.wait_for(0.001)
-        False
-        """
-        return self._held.wait(checked(timeout))
 
     def __iter__(self) -> Iterator[Any]:
         while len(records := self.read(_MOST_AT_ONCE)) != 0:

@@ -25,11 +25,10 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
     has the rules.
 
     It is a context manager: leaving the block closes the ring and releases it. That waits for
-    kernels, so close first every ring that they still wait for. After `release` everything but
-    `dtype`, `slots` and `released` raises `ValueError`.
+    kernels, so close first every ring that they still wait for. `release` says what calls raise
+    afterwards, and `share` what they do in a forked child; `dtype` and `slots` always remain.
 
-    Any number of threads may use one ring: their calls take turns. A forked child that uses it
-    opens it, as `share` says.
+    Any number of threads may use one ring: their calls take turns.
 
     Parameters
     ----------
@@ -96,14 +95,12 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
 
         Raises
         ------
-        barmap.Error
-            In a forked child that cannot open it.
         OverflowError
             For an integer that the dtype does not have.
         TypeError
             For a value of another kind: a float is not made an integer.
         ValueError
-            If the ring is released; for a tuple or text of another length.
+            For a tuple or text of another length.
 
         Examples
         --------
@@ -129,12 +126,8 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
 
         Raises
         ------
-        barmap.Error
-            In a forked child that cannot open it.
         TypeError
             For anything else; says what to do.
-        ValueError
-            If the ring is released.
 
         Examples
         --------
@@ -148,13 +141,6 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
 
     def flush(self) -> None:
         """Makes all messages arrive without waiting for more.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child that cannot open it.
-        ValueError
-            If the ring is released.
 
         Examples
         --------
@@ -176,19 +162,12 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
 
     Attributes
     ----------
-    dtype : numpy.dtype
-    slots : int
     depth : int
         How many messages have arrived and not been read.
     number : int
         How many messages have been read so far.
     closed : bool
         A producer has closed the ring. Messages may be left that came before.
-    released : bool
-    handle : array of 32 bytes
-        The argument for kernels, passed by value.
-    handle_words : tuple of int
-        The same as four integers of 64 bits.
 
     Examples
     --------
@@ -206,13 +185,6 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         -------
         NumPy scalar, or None
             For a structured dtype a record, for a sub-array an array.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child that cannot open it.
-        ValueError
-            If the ring is released.
 
         Examples
         --------
@@ -245,14 +217,10 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
 
         Raises
         ------
-        barmap.Error
-            In a forked child that cannot open it.
         OverflowError
             If n is negative.
         TypeError
             For another kind of `out`; if both are given.
-        ValueError
-            If the ring is released.
 
         Examples
         --------
@@ -291,10 +259,6 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         ------
         EOFError
             If the ring is closed, and all its messages have been read.
-        barmap.Error
-            In a forked child that cannot open it.
-        ValueError
-            If the ring is released, also while this waits.
 
         Examples
         --------

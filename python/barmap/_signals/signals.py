@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import operator
 import time
-from typing import Any, Optional, SupportsIndex, Tuple, Type, TypeVar, Union
+from typing import Optional, SupportsIndex, Tuple, TypeVar, Union
 
 from .. import _barmap
 from .._base.error import Error
-from .._base.held import Held, HeldWithHandle
+from .._base.held import Held, Untyped
 from .._base.machine import Device, ordinal_of
 from .._base.naming import kind_of
 from .._base.numbers import unsigned
@@ -70,10 +69,7 @@ class Arena(Held[_barmap.Arena]):
         return f"Arena({'released' if self.released else ''})"
 
 
-_Self = TypeVar("_Self", bound="EitherCounter[Any]")
-
-
-class EitherCounter(HeldWithHandle[Counter]):
+class EitherCounter(Untyped[Counter]):
     """A counter of either direction."""
 
     _CALLED = "counter"
@@ -89,37 +85,6 @@ class EitherCounter(HeldWithHandle[Counter]):
             raise TypeError(f"arena is {kind_of(arena)}: give a barmap.Arena")
         memory = None if arena is None else arena._held
         self._held = self._TYPE(memory, ordinal_of(device), unsigned(first, "first"))
-
-    @classmethod
-    def open_shared(cls: Type[_Self], descriptor: SupportsIndex) -> _Self:
-        """Opens a counter that another process has shared, without CUDA: `share` says more.
-
-        Only the process that made the counter can make streams wait for it or set it; `handle` has
-        no addresses here.
-
-        Parameters
-        ----------
-        descriptor : int
-            It remains the caller's to close, and can be opened any number of times.
-
-        Raises
-        ------
-        barmap.Error
-            If the descriptor is none of such a counter.
-
-        Examples
-        --------
-        >>> import os
-        >>> with barmap.CounterToCpu(first=3) as done:
-        ...     descriptor = done.share()
-        >>> with barmap.CounterToCpu.open_shared(descriptor) as opened:
-        ...     opened.value
-        3
-        >>> os.close(descriptor)
-        """
-        self = cls.__new__(cls)
-        self._held = cls._TYPE(descriptor=operator.index(descriptor))
-        return self
 
     @property
     def value(self) -> int:
@@ -145,8 +110,8 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     Kernels take `handle` as a ``barmap::gpu::counter_to_gpu`` of ``barmap/gpu/counter.cuh``;
     docs/rings.md has the rules.
 
-    It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`.
-    Any number of threads may use it. A forked child that uses it opens it, as `share` says.
+    It is a context manager: leaving the block releases it. `release` says what calls raise afterwards,
+    and `share` what they do in a forked child. Any number of threads may use it.
 
     Parameters
     ----------
@@ -190,10 +155,8 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
 
         Raises
         ------
-        barmap.Error
-            In a forked child that cannot open it.
         ValueError
-            If it would go back, or is released.
+            If it would go back.
 
         Examples
         --------
@@ -219,8 +182,6 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
             What CUDA reports; where the driver lacks such waits; in a forked child.
         TypeError
             If it is no stream.
-        ValueError
-            If the counter is released.
 
         Examples
         --------
@@ -268,25 +229,8 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
         self._held.record(handle_of(stream), unsigned(value, "value"))
 
     def wait_for(self, at_least: SupportsIndex, timeout: Optional[float] = None) -> bool:
-        """Waits until the number is at least this: as `RingToCpu.wait_for` waits.
-
-        Parameters
-        ----------
-        at_least : int
-        timeout : float, optional
-            In seconds; for as long as it takes, if not given.
-
-        Returns
-        -------
-        bool
-            Whether it was reached in time.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child that cannot open it.
-        ValueError
-            For a negative time; if the counter is released, also while this waits.
+        """Waits until the number is at least this, and tells whether it was reached in time. Otherwise as
+        `RingToCpu.wait_for`.
 
         Examples
         --------

@@ -28,8 +28,8 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     load waits for its push for at most 10 seconds; if none comes, the GPU arrays stay as they were,
     later work continues, and `failed` is true: make a new object then.
 
-    It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`;
-    in a forked child, `barmap.Error`. One thread at a time fills `host` and pushes. The GPU arrays
+    It is a context manager: leaving the block releases it; see `release`. In a forked child calls raise
+    `barmap.Error`. One thread at a time fills `host` and pushes. The GPU arrays
     are kept until `release`.
 
     Parameters
@@ -105,12 +105,10 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
 
         Raises
         ------
-        barmap.Error
-            In a forked child.
         TypeError
             For another dtype, or what is no array.
         ValueError
-            For another shape or a name that is no input's; if this is released.
+            For another shape or a name that is no input's.
 
         Examples
         --------
@@ -138,11 +136,9 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         Raises
         ------
         barmap.Error
-            What CUDA reports; in a forked child.
+            What CUDA reports.
         TypeError
             If it is no stream; without one, if there are arrays of PyTorch and of CuPy.
-        ValueError
-            If this is released.
 
         Examples
         --------
@@ -224,13 +220,6 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         dict of numpy.ndarray by name, or None
             Copies, which stay as they are.
 
-        Raises
-        ------
-        barmap.Error
-            In a forked child.
-        ValueError
-            If this is released.
-
         Examples
         --------
         >>> with barmap.StepOutputs({"x": barmap.alloc(2, "f4")}) as outputs:
@@ -255,9 +244,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         Raises
         ------
         barmap.Error
-            If a store has given up, and there are none; in a forked child.
-        ValueError
-            If this is released, also while it waits.
+            If a store has given up, and there are none.
 
         Examples
         --------
