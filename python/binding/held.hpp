@@ -53,7 +53,8 @@ public:
           what_(what), state_(made(make)) {}
     /// What another process has shared.
     held(char const* what, opener open, int descriptor)
-        : held(what, [&] { return open(descriptor); }, open) {}
+        : held(
+              what, [&] { return open(descriptor); }, open) {}
     ~held() { release(); }
     held(held const&) = delete;
     held& operator=(held const&) = delete;
@@ -82,7 +83,8 @@ public:
                 return action(here->thing);
         }
         released_gil const others_run;
-        std::shared_ptr<state> const mine = std::move(here); // maybe the last, which frees the memory
+        std::shared_ptr<state> const mine =
+            std::move(here); // maybe the last, which frees the memory
         std::lock_guard const hold(mine->turn);
         return action(mine->thing);
     }
@@ -136,6 +138,12 @@ private:
     char const* ended_ = "released";
     std::shared_ptr<state> state_;
 };
+
+/// A method of a Python class that calls a member function of the thing in turn.
+/// @tparam IsLong as in_turn()
+template <class Self, auto Member, bool IsLong = false>
+inline constexpr auto called_in_turn =
+    [](Self& of) { return of.in_turn(IsLong, [](auto& thing) { return (thing.*Member)(); }); };
 
 template <class Thing>
 template <class Look>

@@ -49,17 +49,11 @@ void bind_kernel_queues(nb::module_& module) {
              nb::arg("or_rung_by_cpu"))
         .def("submit", &self::submit, nb::arg("pieces"), nb::arg("count"), nb::arg("most"),
              nb::arg("at_most_ns"), nb::arg("stream"))
-        .def("check",
-             [](self& of) { of.in_turn(true, [](kernel_queue& queue) { queue.check(); }); })
-        .def("restart",
-             [](self& of) { of.in_turn(true, [](kernel_queue& queue) { queue.restart(); }); })
+        .def("check", called_in_turn<self, &kernel_queue::check, true>)
+        .def("restart", called_in_turn<self, &kernel_queue::restart, true>)
         .def("release", &self::release)
         .def_prop_ro("released", &self::is_released)
-        .def_prop_ro("rung_by_cpu",
-                     [](self& of) {
-                         return of.in_turn(
-                             true, [](kernel_queue& queue) { return queue.is_rung_by_cpu(); });
-                     })
+        .def_prop_ro("rung_by_cpu", called_in_turn<self, &kernel_queue::is_rung_by_cpu, true>)
         .def_prop_ro("handle",
                      [](self& of) {
                          return bytes_of(

@@ -24,8 +24,9 @@ namespace {
 class held_log : public held<log_ring> {
 public:
     held_log(std::size_t slots, int ordinal)
-        : held("log", [&] { return log_ring(opened_device(ordinal), slots); },
-               &log_ring::open_shared) {}
+        : held(
+              "log", [&] { return log_ring(opened_device(ordinal), slots); },
+              &log_ring::open_shared) {}
     explicit held_log(int descriptor) : held("log", &log_ring::open_shared, descriptor) {}
 
     bool wait(std::optional<double> seconds) {
@@ -61,14 +62,8 @@ void bind_logs(nb::module_& module) {
         .def("release", &held_log::release)
         .def("wait", &held_log::wait, nb::arg("seconds").none())
         .def_prop_ro("released", &held_log::is_released)
-        .def_prop_ro("lost",
-                     [](held_log& of) {
-                         return of.in_turn(false, [](log_ring& log) { return log.lost(); });
-                     })
-        .def_prop_ro("slots",
-                     [](held_log& of) {
-                         return of.in_turn(false, [](log_ring& log) { return log.slots(); });
-                     })
+        .def_prop_ro("lost", called_in_turn<held_log, &log_ring::lost>)
+        .def_prop_ro("slots", called_in_turn<held_log, &log_ring::slots>)
         .def_prop_ro("handle_words",
                      [](held_log& of) {
                          return of.in_turn(false,

@@ -22,8 +22,7 @@ using detail::byte_ring_to_gpu;
 
 template <class Ring>
 constexpr barmap_signal_kind kind_of =
-    std::is_same_v<Ring, byte_ring_to_gpu> ? BARMAP_RING_TO_GPU
-                                           : BARMAP_RING_TO_CPU;
+    std::is_same_v<Ring, byte_ring_to_gpu> ? BARMAP_RING_TO_GPU : BARMAP_RING_TO_CPU;
 
 template <class Ring>
 typename held<Ring>::opener held_ring<Ring>::opener_of(std::size_t message_bytes) {
@@ -34,8 +33,9 @@ typename held<Ring>::opener held_ring<Ring>::opener_of(std::size_t message_bytes
 
 template <class Ring>
 held_ring<Ring>::held_ring(std::size_t message_bytes, std::size_t slots, int ordinal)
-    : held<Ring>("ring", [&] { return Ring(opened_device(ordinal), message_bytes, slots); },
-                 opener_of(message_bytes)) {}
+    : held<Ring>(
+          "ring", [&] { return Ring(opened_device(ordinal), message_bytes, slots); },
+          opener_of(message_bytes)) {}
 
 template <class Ring>
 held_ring<Ring>::held_ring(std::size_t message_bytes, int descriptor)
@@ -77,20 +77,12 @@ auto bind_ring(nb::module_& module, char const* name) {
              nb::arg("descriptor"))
         .def("release", &self::release)
         .def("wait", &self::wait, nb::arg("seconds").none())
-        .def("close", [](self& of) { of.in_turn(false, [](Ring& ring) { ring.close(); }); })
+        .def("close", called_in_turn<self, &Ring::close>)
         .def_prop_ro("released", &self::is_released)
-        .def_prop_ro(
-            "depth",
-            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.depth(); }); })
-        .def_prop_ro(
-            "slots",
-            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.slots(); }); })
-        .def_prop_ro(
-            "number",
-            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.number(); }); })
-        .def_prop_ro(
-            "closed",
-            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.closed(); }); })
+        .def_prop_ro("depth", called_in_turn<self, &Ring::depth>)
+        .def_prop_ro("slots", called_in_turn<self, &Ring::slots>)
+        .def_prop_ro("number", called_in_turn<self, &Ring::number>)
+        .def_prop_ro("closed", called_in_turn<self, &Ring::closed>)
         .def_prop_ro("handle_words",
                      [](self& of) {
                          return of.in_turn(false,
@@ -125,8 +117,7 @@ void bind_rings(nb::module_& module) {
     using to_gpu = held_ring<byte_ring_to_gpu>;
     bind_ring<byte_ring_to_gpu>(module, "RingToGpu")
         .def("push", &push, nb::arg("messages"))
-        .def("flush",
-             [](to_gpu& of) { of.in_turn(false, [](byte_ring_to_gpu& ring) { ring.flush(); }); });
+        .def("flush", called_in_turn<to_gpu, &byte_ring_to_gpu::flush>);
     bind_ring<byte_ring_to_cpu>(module, "RingToCpu").def("pop", &pop, nb::arg("messages"));
 }
 

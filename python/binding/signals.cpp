@@ -28,11 +28,12 @@ using held_arena = held<arena>;
 /// Makes a counter in the given arena, or in separate memory.
 template <class Counter>
 void make(held<Counter>* where, held_arena* given, int ordinal, std::uint64_t first) {
-    constexpr std::size_t host_bytes = std::is_same_v<Counter, counter_to_cpu> ? sizeof(gpu::word) : 0;
+    constexpr std::size_t host_bytes =
+        std::is_same_v<Counter, counter_to_cpu> ? sizeof(gpu::word) : 0;
     std::shared_ptr<arena> const memory = given ? given->shared() : nullptr;
     auto const make_one = [&] { // without the GIL
-        return Counter(memory ? *memory : arena(opened_device(ordinal), sizeof(gpu::word), host_bytes),
-                       first);
+        return Counter(
+            memory ? *memory : arena(opened_device(ordinal), sizeof(gpu::word), host_bytes), first);
     };
     new (where) held<Counter>("counter", make_one, &Counter::open_shared);
 }
@@ -109,17 +110,15 @@ void bind_counters(nb::module_& module) {
                 });
             },
             nb::arg("stream"), nb::arg("at_least"))
-        .def_prop_ro("value", [](to_gpu& of) {
-            return of.in_turn(false, [](counter_to_gpu& counter) { return counter.value(); });
-        });
+        .def_prop_ro("value", called_in_turn<to_gpu, &counter_to_gpu::value>);
     bind_counter<counter_to_cpu>(module, "CounterToCpu")
         .def(
             "wait",
             [](to_cpu& of, std::uint64_t at_least, std::optional<double> seconds) {
-                return of.wait(seconds, [at_least](counter_to_cpu& counter,
-                                                   std::chrono::nanoseconds at_most) {
-                    return sight_of(counter.wait_for(at_least, at_most));
-                });
+                return of.wait(
+                    seconds, [at_least](counter_to_cpu& counter, std::chrono::nanoseconds at_most) {
+                        return sight_of(counter.wait_for(at_least, at_most));
+                    });
             },
             nb::arg("at_least"), nb::arg("seconds").none())
         .def(
@@ -139,9 +138,8 @@ void bind_signals(nb::module_& module) {
         .def(
             "__init__",
             [](held_arena* where, std::size_t gpu_bytes, std::size_t host_bytes, int ordinal) {
-                new (where) held_arena("arena", [=] {
-                    return arena(opened_device(ordinal), gpu_bytes, host_bytes);
-                });
+                new (where) held_arena(
+                    "arena", [=] { return arena(opened_device(ordinal), gpu_bytes, host_bytes); });
             },
             nb::arg("gpu_nbytes"), nb::arg("host_nbytes"), nb::arg("device"))
         .def("release", &held_arena::release)
