@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The Python package without its extension module, so that its reference can be made without building it.
 
-What the extension has is in its stub (_barmap.pyi), and the text of its methods in docstrings.hpp.
+What the extension has is in its stubs (_barmap), and the text of its methods in docstrings.hpp.
 """
 
 import inspect
@@ -15,29 +15,20 @@ def _docstrings(header):
     return {name: text for name, _, text in found}
 
 
-def _give_values(submodule, header, prefix):
-    """The constants that the stub tells of are those of a C header."""
-    text = header.read_text()
-    for name in submodule.__annotations__:
-        setattr(submodule, name, int(re.search(rf"\b{prefix}{name} = (\d+)", text).group(1)))
-
-
 def import_package(folder, version):
     """Makes `import barmap` work in this process, for documentation alone."""
     sys.path.insert(0, str(folder))
-    name = "barmap._barmap"
-    module = types.ModuleType(name)
-    module.__package__ = "barmap"
-    module.version = version
-    # The package's __init__ imports the extension first, so that this is there before it.
-    sys.modules[name] = module
     package = types.ModuleType("barmap")
     package.__path__ = [str(folder / "barmap")]
     sys.modules["barmap"] = package
-    stub = "from __future__ import annotations\n" + (folder / "barmap" / "_barmap.pyi").read_text()
-    exec(compile(stub, name, "exec"), module.__dict__)
-    _give_values(module.gdrapi, folder.parent / "gdrcopy/library/gdrapi.h", "GDR_")
-    _give_values(module.vkgdr, folder.parent / "vkgdr/library/vkgdr.h", "VKGDR_")
+    # The package's __init__ imports the extension first, so that all of it is there before.
+    stubs = {f"barmap._barmap.{path.stem}".removesuffix(".__init__"): path.read_text()
+             for path in sorted((folder / "barmap" / "_barmap").iterdir())}
+    for name in stubs:
+        sys.modules[name] = types.ModuleType(name)
+    for name, stub in stubs.items():
+        exec(compile("from __future__ import annotations\n" + stub, name, "exec"), vars(sys.modules[name]))
+    module = sys.modules["barmap._barmap"]
     del sys.modules["barmap"]
     module.version = version
     texts = _docstrings(folder / "binding" / "docstrings.hpp")

@@ -107,7 +107,7 @@ bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
     }
 }
 
-nb::list reports(batches& of) {
+row_list reports(batches& of) {
     std::vector<engine_report> found;
     {
         released_gil const others_run;

@@ -18,15 +18,14 @@ using array = nb::ndarray<nb::array_api>;
 /// @param strides     in elements
 /// @param code, bits  DLDataType
 /// @param device_type DLDeviceType
-nb::object dlpack_array(nb::handle owner, std::uintptr_t address,
-                        std::vector<std::size_t> const& shape,
-                        std::vector<std::int64_t> const& strides, std::uint8_t code,
-                        std::uint8_t bits, int device_type, int device) {
+array dlpack_array(nb::handle owner, std::uintptr_t address, std::vector<std::size_t> const& shape,
+                   std::vector<std::int64_t> const& strides, std::uint8_t code, std::uint8_t bits,
+                   int device_type, int device) {
     if (strides.size() != shape.size())
         throw nb::value_error("there must be as many strides as axes");
     nb::dlpack::dtype const element{code, bits, 1};
-    return nb::cast(array(reinterpret_cast<void*>(address), shape.size(), shape.data(), owner,
-                          strides.data(), element, device_type, device));
+    return array(reinterpret_cast<void*>(address), shape.size(), shape.data(), owner,
+                 strides.data(), element, device_type, device);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "driver_use.hpp"
 #include "released_gil.hpp"
+#include "reports.hpp"
 
 #include "gdrcopy/library/boundary.hpp"
 #include "gdrcopy/library/gdrapi.h"
@@ -11,12 +12,14 @@
 #include <barmap/mapping.hpp>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <new>
 #include <string>
+#include <tuple>
 #include <unistd.h>
 
 namespace nb = nanobind;
@@ -149,11 +152,11 @@ public:
             return ::gdr_unpin_buffer(g(), handle_);
         });
     }
-    nb::tuple map(std::size_t size) {
+    std::tuple<int, std::uintptr_t> map(std::size_t size) {
         void* address = nullptr;
         int const code = without_gil([&] { return ::gdr_map(g(), handle_, &address, size); });
         mapped_ = mapped_ || code == 0;
-        return nb::make_tuple(code, reinterpret_cast<std::uintptr_t>(address));
+        return {code, reinterpret_cast<std::uintptr_t>(address)};
     }
     int unmap(std::uintptr_t address, std::size_t size) {
         mapped_ = false;
@@ -218,25 +221,25 @@ nb::tuple pin_v2(nb::object const& owner, unsigned long address, std::size_t siz
     return made(owner, code, handle);
 }
 
-nb::tuple info(pinned const& which) {
+std::tuple<int, row> info(pinned const& which) {
     gdr_info_v2_t told{};
     int const code =
         without_gil([&] { return ::gdr_get_info_v2(which.g(), which.handle(), &told); });
-    nb::dict fields;
+    row fields;
     fields["va"] = told.va;
     fields["mapped_size"] = told.mapped_size;
     fields["page_size"] = told.page_size;
     fields["mapped"] = told.mapped != 0;
     fields["wc_mapping"] = told.wc_mapping != 0;
     fields["mapping_type"] = static_cast<int>(told.mapping_type);
-    return nb::make_tuple(code, fields);
+    return {code, fields};
 }
 
-nb::tuple callback_flag(pinned const& which) {
+std::tuple<int, bool> callback_flag(pinned const& which) {
     int flag = 0;
     int const code =
         without_gil([&] { return ::gdr_get_callback_flag(which.g(), which.handle(), &flag); });
-    return nb::make_tuple(code, flag != 0);
+    return {code, flag != 0};
 }
 
 int copy_to(pinned& which, std::uintptr_t mapped, std::uintptr_t host, std::size_t size) {
@@ -253,26 +256,26 @@ int copy_from(pinned& which, std::uintptr_t host, std::uintptr_t mapped, std::si
     });
 }
 
-nb::tuple runtime_version() {
+std::tuple<int, int> runtime_version() {
     int major = 0;
     int minor = 0;
     ::gdr_runtime_get_version(&major, &minor);
-    return nb::make_tuple(major, minor);
+    return {major, minor};
 }
 
-nb::tuple driver_version(session const& of) {
+std::tuple<int, std::tuple<int, int>> driver_version(session const& of) {
     int major = 0;
     int minor = 0;
     int const code =
         without_gil([&] { return ::gdr_driver_get_version(of.get(), &major, &minor); });
-    return nb::make_tuple(code, nb::make_tuple(major, minor));
+    return {code, {major, minor}};
 }
 
-nb::tuple attribute(session const& of, int which) {
+std::tuple<int, int> attribute(session const& of, int which) {
     int value = 0;
     int const code = without_gil(
         [&] { return ::gdr_get_attribute(of.get(), std::bit_cast<gdr_attr_t>(which), &value); });
-    return nb::make_tuple(code, value);
+    return {code, value};
 }
 
 void bind(nb::module_& module) {
@@ -280,8 +283,12 @@ void bind(nb::module_& module) {
     nb::module_ room = module.def_submodule("gdrapi");
     nb::class_<session>(room, "Session")
         .def("close", &session::close)
-        .def("pin_buffer", &pin)
-        .def("pin_buffer_v2", &pin_v2)
+        .def("pin_buffer", &pin,
+             nb::sig("def pin_buffer(self, address: int, size: int, p2p_token: int, va_space: int, "
+                     "/) -> tuple[int, Pinned | None]"))
+        .def("pin_buffer_v2", &pin_v2,
+             nb::sig("def pin_buffer_v2(self, address: int, size: int, flags: int, /) "
+                     "-> tuple[int, Pinned | None]"))
         .def("driver_version", &driver_version)
         .def("get_attribute", &attribute);
     nb::class_<pinned>(room, "Pinned")
@@ -291,9 +298,15 @@ void bind(nb::module_& module) {
         .def("map", &pinned::map)
         .def("unmap", &pinned::unmap)
         .def("get_callback_flag", &callback_flag);
-    room.def("open", &open);
-    room.def("copy_to_mapping", &copy_to);
-    room.def("copy_from_mapping", &copy_from);
+    room.def("open", &open, nb::sig("def open() -> Session | None"));
+    // What is no int is refused, and asked for its number then.
+    room.def("copy_to_mapping", &copy_to,
+             nb::sig("def copy_to_mapping(pinned: Pinned, mapped: int, host: typing.SupportsIndex, "
+                     "size: typing.SupportsIndex, /) -> int"));
+    room.def(
+        "copy_from_mapping", &copy_from,
+        nb::sig("def copy_from_mapping(pinned: Pinned, host: typing.SupportsIndex, mapped: int, "
+                "size: typing.SupportsIndex, /) -> int"));
     room.def("runtime_version", &runtime_version);
     room.def("last_failure", [] {
         std::string const* const own = last_failure();

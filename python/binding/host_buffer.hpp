@@ -8,6 +8,14 @@
 
 namespace barmap::python {
 
+/// An argument from which a host_buffer is made. Type checkers see that it must be a buffer.
+class buffer : public nanobind::handle {
+public:
+    using handle::handle;
+    buffer(nanobind::handle object) noexcept : handle(object) {}
+    static constexpr auto Name = nanobind::detail::const_name("Buffer");
+};
+
 /// A contiguous buffer of another Python object, held until this goes.
 /// @pre the GIL is held
 class host_buffer {

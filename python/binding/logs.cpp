@@ -35,7 +35,7 @@ public:
         });
     }
     /// Reads as many records as have arrived and fill a writable buffer. @return how many
-    std::size_t read(nb::handle records) {
+    std::size_t read(buffer records) {
         host_buffer const to(records, PyBUF_WRITABLE);
         std::span<std::byte> const bytes = to.bytes();
         return in_turn(true, [bytes](log_ring& log) {

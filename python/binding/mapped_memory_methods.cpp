@@ -143,11 +143,18 @@ void bind_mapped_memory(nb::module_& module) {
         .def("_close_after_users", bound(&self::close_after_users))
         .def("_set_elements", bound(&self::set_elements), nb::arg("dtype").none(),
              nb::arg("format"), nb::arg("itemsize"), nb::arg("offset"), nb::arg("shape"),
-             nb::arg("strides"))
+             nb::arg("strides"),
+             nb::sig("def _set_elements(self, dtype: numpy.dtype[typing.Any] | None, format: str, "
+                     "itemsize: int, offset: int, shape: collections.abc.Sequence[int], "
+                     "strides: collections.abc.Sequence[int]) -> None"))
         .def("_fill", bound(&self::fill), nb::arg("pattern"), nb::arg("offset"), nb::arg("nbytes"))
-        .def("_bytes", [](nb::handle_t<self> memory) { return made(memory).bytes_view(memory); })
-        .def("_bytes_on_gpu",
-             [](nb::handle_t<self> memory) { return made(memory).bytes_on_gpu(memory); })
+        .def(
+            "_bytes", [](nb::handle_t<self> memory) { return made(memory).bytes_view(memory); },
+            nb::sig("def _bytes(self) -> memoryview"))
+        .def(
+            "_bytes_on_gpu",
+            [](nb::handle_t<self> memory) { return made(memory).bytes_on_gpu(memory); },
+            nb::sig("def _bytes_on_gpu(self) -> memoryview"))
         .def("_event_fd", bound(&self::event_fd))
         .def("_next_event", bound(&self::next_event),
              nb::sig("def _next_event(self) -> tuple[int, int, int, int] | None"))

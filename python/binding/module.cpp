@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The extension module barmap._barmap. What it holds is declared in python/barmap/_barmap.pyi.
+// The extension module barmap._barmap. Its stubs, python/barmap/_barmap, are made from it.
 #include "allocator.hpp"
 #include "batches.hpp"
 #include "checkpoint_calls.hpp"
@@ -8,10 +8,10 @@
 #include "gdrapi.hpp"
 #include "inheritable.hpp"
 #include "kernel_queues.hpp"
+#include "logs.hpp"
 #include "mapped_memory.hpp"
 #include "pygpu.hpp"
 #include "reports.hpp"
-#include "logs.hpp"
 #include "rings.hpp"
 #include "signals.hpp"
 #include "step_tensors.hpp"

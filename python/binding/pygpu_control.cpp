@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Device control: each function gives the runtime's status, alone or behind its value.
 #include "pygpu.hpp"
+#include "reports.hpp"
 
 #include "pygpu/runtime/device_memory.hpp"
 #include "pygpu/runtime/queue.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
+#include <optional>
 #include <tuple>
 
 namespace nb = nanobind;
@@ -36,12 +39,12 @@ std::tuple<std::size_t, std::size_t, status> memory_info() {
     return {available, total, answer};
 }
 
-std::tuple<nb::object, status> describe(int device) {
+std::tuple<std::optional<row>, status> describe(int device) {
     runtime::device_facts facts;
     status const answer = without_gil([&] { return gpu().describe_device(&facts, device); });
     if (answer != runtime::success)
-        return {nb::none(), answer};
-    nb::dict described;
+        return {std::nullopt, answer};
+    row described;
     described["name"] = facts.name;
     described["uuid"] = nb::bytes(reinterpret_cast<char const*>(facts.uuid), sizeof facts.uuid);
     described["total_memory"] = facts.total_memory;

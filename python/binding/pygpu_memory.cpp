@@ -37,8 +37,8 @@ public:
 
     [[nodiscard]] runtime::device_memory const& range() const noexcept { return *range_; }
 
-    status write(std::size_t offset, nb::handle buffer) {
-        host_buffer const from(buffer, PyBUF_SIMPLE);
+    status write(std::size_t offset, buffer host) {
+        host_buffer const from(host, PyBUF_SIMPLE);
         auto const bytes = static_cast<std::size_t>(from.size());
         expect_inside(offset, bytes);
         if (keeps_gil(copy_direction::to_gpu, bytes) &&
@@ -47,8 +47,8 @@ public:
         return without_gil([&] { return range_->write(offset, from.data(), bytes); });
     }
 
-    status read(std::size_t offset, nb::handle buffer) {
-        host_buffer const to(buffer, PyBUF_WRITABLE);
+    status read(std::size_t offset, buffer host) {
+        host_buffer const to(host, PyBUF_WRITABLE);
         auto const bytes = static_cast<std::size_t>(to.size());
         expect_inside(offset, bytes);
         if (keeps_gil(copy_direction::to_cpu, bytes) && range_->read_now(to.data(), offset, bytes))
@@ -57,9 +57,9 @@ public:
     }
 
     /// Elements between here and a buffer that holds them in C order.
-    status move_elements(std::size_t offset, steps strides, nb::handle buffer, sizes shape,
+    status move_elements(std::size_t offset, steps strides, buffer given, sizes shape,
                          std::size_t element, bool write) {
-        host_buffer const host(buffer, write ? PyBUF_SIMPLE : PyBUF_WRITABLE);
+        host_buffer const host(given, write ? PyBUF_SIMPLE : PyBUF_WRITABLE);
         runtime::layout const there = inside(offset, strides, shape, element);
         steps dense(shape.size());
         std::size_t span = element;
@@ -211,17 +211,17 @@ void bind_pygpu_memory(nb::module_& module) {
         .def("read", &device_range::read, nb::arg("offset"), nb::arg("buffer"))
         .def(
             "write_elements",
-            [](device_range& self, std::size_t offset, steps strides, nb::handle buffer,
-               sizes shape, std::size_t element) {
-                return self.move_elements(offset, strides, buffer, shape, element, true);
+            [](device_range& self, std::size_t offset, steps strides, buffer host, sizes shape,
+               std::size_t element) {
+                return self.move_elements(offset, strides, host, shape, element, true);
             },
             nb::arg("offset"), nb::arg("strides"), nb::arg("buffer"), nb::arg("shape"),
             nb::arg("itemsize"))
         .def(
             "read_elements",
-            [](device_range& self, std::size_t offset, steps strides, nb::handle buffer,
-               sizes shape, std::size_t element) {
-                return self.move_elements(offset, strides, buffer, shape, element, false);
+            [](device_range& self, std::size_t offset, steps strides, buffer host, sizes shape,
+               std::size_t element) {
+                return self.move_elements(offset, strides, host, shape, element, false);
             },
             nb::arg("offset"), nb::arg("strides"), nb::arg("buffer"), nb::arg("shape"),
             nb::arg("itemsize"))

@@ -21,25 +21,25 @@ struct gpu_facts {
     bar1_info bar1;
 };
 
-nb::dict describe_gpu(int ordinal) {
+row describe_gpu(int ordinal) {
     // The device is also released without the GIL: that may wait for kernels.
     gpu_facts const found = without_gil([&]() -> gpu_facts {
         device const gpu = device::open(ordinal);
         return {gpu.name(), gpu.pci_address(), gpu.simulated(), gpu.driver_version(), gpu.bar1()};
     });
-    nb::dict row;
-    row["ordinal"] = ordinal;
-    row["name"] = found.name;
-    row["pci"] = found.pci_address;
-    row["simulated"] = found.simulated;
-    row["driver"] = found.driver_version;
-    row["bar1"] = nb::dict();
-    row["bar1"]["total"] = found.bar1.total;
-    row["bar1"]["available"] = found.bar1.available;
-    return row;
+    row told;
+    told["ordinal"] = ordinal;
+    told["name"] = found.name;
+    told["pci"] = found.pci_address;
+    told["simulated"] = found.simulated;
+    told["driver"] = found.driver_version;
+    told["bar1"] = nb::dict();
+    told["bar1"]["total"] = found.bar1.total;
+    told["bar1"]["available"] = found.bar1.available;
+    return told;
 }
 
-nb::list engines(int ordinal) {
+row_list engines(int ordinal) {
     return rows_of(without_gil([&] { return device::open(ordinal).engines(); }));
 }
 
@@ -52,37 +52,37 @@ std::string first_usable(device const& gpu) {
     return backend_names().front(); // whose refusal says why
 }
 
-nb::list copy_crossovers(int ordinal, std::string const& backend) {
-    nb::list rows;
+row_list copy_crossovers(int ordinal, std::string const& backend) {
+    row_list rows;
     for (copy_crossover const& each : without_gil([&] {
              device const gpu = device::open(ordinal);
              return gpu.copy_crossovers(backend.empty() ? first_usable(gpu) : backend);
          })) {
-        nb::dict row;
-        row["direction"] = to_string(each.direction);
-        row["host"] = to_string(each.host);
-        row["from_nbytes"] = each.from_bytes;
-        row["method"] = each.method;
-        rows.append(row);
+        row told;
+        told["direction"] = to_string(each.direction);
+        told["host"] = to_string(each.host);
+        told["from_nbytes"] = each.from_bytes;
+        told["method"] = each.method;
+        rows.append(told);
     }
     return rows;
 }
 
 } // namespace
 
-nb::list rows_of(std::vector<engine_report> const& reports) {
-    nb::list rows;
+row_list rows_of(std::vector<engine_report> const& reports) {
+    row_list rows;
     for (engine_report const& each : reports) {
-        nb::dict row;
-        row["name"] = each.name;
-        row["state"] = to_string(each.state);
-        row["reason"] = each.reason;
-        row["advice"] = each.advice;
-        row["start_us"] = each.start_us;
-        row["copies"] = each.copies;
-        row["nbytes"] = each.bytes;
-        row["failures"] = each.failures;
-        rows.append(row);
+        row told;
+        told["name"] = each.name;
+        told["state"] = to_string(each.state);
+        told["reason"] = each.reason;
+        told["advice"] = each.advice;
+        told["start_us"] = each.start_us;
+        told["copies"] = each.copies;
+        told["nbytes"] = each.bytes;
+        told["failures"] = each.failures;
+        rows.append(told);
     }
     return rows;
 }

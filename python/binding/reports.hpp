@@ -9,10 +9,14 @@
 
 namespace barmap::python {
 
-/// The reports of copy engines, each as a dictionary.
-[[nodiscard]] nanobind::list rows_of(std::vector<engine_report> const& reports);
+/// Facts by name.
+using row = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;
+using row_list = nanobind::typed<nanobind::list, row>;
 
-/// Adds the functions that describe the GPUs and their copy engines, each as a dictionary.
+/// The reports of copy engines.
+[[nodiscard]] row_list rows_of(std::vector<engine_report> const& reports);
+
+/// Adds the functions that describe the GPUs and their copy engines.
 void bind_reports(nanobind::module_& module);
 
 } // namespace barmap::python

@@ -95,7 +95,7 @@ auto bind_ring(nb::module_& module, char const* name) {
 }
 
 /// Pushes a buffer of whole messages. @return how many there was room for
-std::size_t push(held_ring<byte_ring_to_gpu>& to, nb::handle messages) {
+std::size_t push(held_ring<byte_ring_to_gpu>& to, buffer messages) {
     host_buffer const from(messages, PyBUF_SIMPLE);
     std::span<std::byte const> const bytes = from.bytes();
     return to.in_turn(!keeps_gil(copy_direction::to_gpu, bytes.size()),
@@ -103,7 +103,7 @@ std::size_t push(held_ring<byte_ring_to_gpu>& to, nb::handle messages) {
 }
 
 /// Pops as many messages as have arrived and fill a writable buffer. @return how many
-std::size_t pop(held_ring<byte_ring_to_cpu>& from, nb::handle messages) {
+std::size_t pop(held_ring<byte_ring_to_cpu>& from, buffer messages) {
     host_buffer const to(messages, PyBUF_WRITABLE);
     std::span<std::byte> const bytes = to.bytes();
     // Out of the CPU's own memory: as much of it is read in a microsecond as is written elsewhere.

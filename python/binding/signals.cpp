@@ -9,12 +9,14 @@
 #include <barmap/counter.hpp>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -47,11 +49,11 @@ void open(held<Counter>* where, int descriptor) {
 std::uint64_t word_of(gpu::word const* at) {
     return reinterpret_cast<std::uintptr_t>(at);
 }
-nb::tuple words_of(gpu::counter_to_gpu const& of) {
-    return nb::make_tuple(word_of(of.value));
+std::tuple<std::uint64_t> words_of(gpu::counter_to_gpu const& of) {
+    return {word_of(of.value)};
 }
-nb::tuple words_of(gpu::counter_to_cpu const& of) {
-    return nb::make_tuple(word_of(of.value), word_of(of.arrived), std::uint64_t{of.first});
+std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> words_of(gpu::counter_to_cpu const& of) {
+    return {word_of(of.value), word_of(of.arrived), of.first};
 }
 
 /// Does something that may wait for the driver, in no turn: these are the calls that may be made

@@ -223,8 +223,8 @@ bool pop_to(held_steps<step_outputs>& from, std::uintptr_t address, std::size_t 
 }
 
 /// The same into a writable buffer.
-bool pop_outputs(held_steps<step_outputs>& from, nb::handle buffer) {
-    host_buffer const to(buffer, PyBUF_WRITABLE);
+bool pop_outputs(held_steps<step_outputs>& from, buffer results) {
+    host_buffer const to(results, PyBUF_WRITABLE);
     std::span<std::byte> const bytes = to.bytes();
     return pop_to(from, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
 }
@@ -247,8 +247,12 @@ nb::class_<Held> bind_either(nb::module_& module, char const* name, char const* 
 
 void bind_steps(nb::module_& module) {
     bind_either<held_inputs>(module, "StepInputs", "enqueue_load")
-        .def("describe", &held_inputs::describe, nb::arg("inputs"))
-        .def("push", &held_inputs::push, nb::arg("arrays").none())
+        .def("describe", &held_inputs::describe, nb::arg("inputs"),
+             nb::sig("def describe(self, inputs: list[tuple[str, numpy.dtype[typing.Any], "
+                     "tuple[int, ...]]]) -> None"))
+        .def("push", &held_inputs::push, nb::arg("arrays").none(),
+             nb::sig("def push(self, arrays: collections.abc.Mapping[str, typing.Any] | None) "
+                     "-> bool"))
         .def("staging", &staging);
     bind_either<held_steps<step_outputs>>(module, "StepOutputs", "enqueue_store")
         .def("pop", &pop_outputs, nb::arg("buffer"))

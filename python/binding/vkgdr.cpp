@@ -151,9 +151,11 @@ void bind(nb::module_& module) {
     if (!has_memory.is_valid())
         throw nb::python_error();
     vkgdr_module.attr("HasMemory") = has_memory;
-    vkgdr_module.def("open", &open);
+    vkgdr_module.def("open", &open, nb::sig("def open(device: int, flags: int, /) -> Gpu | None"));
     vkgdr_module.def("allocate", &allocate, nb::arg("on"), nb::arg("size"), nb::arg("flags"),
-                     nb::arg("kept").none());
+                     nb::arg("kept").none(),
+                     nb::sig("def allocate(on: Gpu, size: int, flags: int, kept: object | None) "
+                             "-> Memory | None"));
     vkgdr_module.def("last_error", &last_error);
     vkgdr_module.attr("OPEN_CURRENT_CONTEXT_BIT") =
         static_cast<int>(VKGDR_OPEN_CURRENT_CONTEXT_BIT);

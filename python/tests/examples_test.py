@@ -116,7 +116,7 @@ def test_examples_without_an_engine_say_so():
 
 def test_the_package_is_typed_and_small():
     files = [str(f) for f in importlib.metadata.files("barmap") if "__pycache__" not in str(f)]
-    assert "barmap/py.typed" in files and "barmap/_barmap.pyi" in files
+    assert "barmap/py.typed" in files and "barmap/_barmap/__init__.pyi" in files
     assert "barmap/lib/barmap-sim/libcuda.so.1" in files
     assert "barmap/include/barmap/gpu/ring.cuh" in files
     assert not [f for f in files if f.endswith((".hpp", ".a", ".cmake", ".cpp"))]

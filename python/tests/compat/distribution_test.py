@@ -111,8 +111,9 @@ def test_barmap_imports_none_of_it():
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_stub_names_what_is_there(room):
-    stub = (pathlib.Path(barmap.__file__).parent / "_barmap.pyi").read_text()
-    binding = getattr(barmap._barmap, {"gdrcopy": "gdrapi"}.get(room, room))
+    name = {"gdrcopy": "gdrapi"}.get(room, room)
+    stub = (pathlib.Path(barmap.__file__).parent / "_barmap" / f"{name}.pyi").read_text()
+    binding = getattr(barmap._barmap, name)
     for holder in (binding, *(each for each in vars(binding).values() if inspect.isclass(each))):
         for name in vars(holder):
             if not name.startswith("_"):

@@ -1,0 +1,39 @@
+class Gpu:
+    pass
+
+class Memory:
+    @property
+    def host_pointer(self) -> int: ...
+
+    @property
+    def device_pointer(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def is_coherent(self) -> bool: ...
+
+    @property
+    def non_coherent_atom_size(self) -> int: ...
+
+    def flush(self, arg0: int, arg1: int, /) -> str | None: ...
+
+    def invalidate(self, arg0: int, arg1: int, /) -> str | None: ...
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class HasMemory:
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def open(device: int, flags: int, /) -> Gpu | None: ...
+
+def allocate(on: Gpu, size: int, flags: int, kept: object | None) -> Memory | None: ...
+
+def last_error() -> str | None: ...
+
+OPEN_CURRENT_CONTEXT_BIT: int = 1
+
+OPEN_FORCE_NON_COHERENT_BIT: int = 2
+
+OPEN_REQUIRE_COHERENT_BIT: int = 4
