@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "output/report.hpp"
 
+#include "command/exit_codes.hpp"
 #include "output/fold.hpp"
 #include "output/formatted.hpp"
 #include "output/machine.hpp"
 #include "output/progress.hpp"
-#include "command/exit_codes.hpp"
 
 #include <barmap/version.hpp>
 
@@ -75,10 +75,11 @@ void report::set(std::string_view key, json value) {
     document_[std::string(key)] = std::move(value);
 }
 
-void report::finish() {
+int report::finish(bool good) {
     std::lock_guard const guard(lock_);
     finished_ = true;
     write_document();
+    return good ? exit_ok : exit_failed;
 }
 
 // In the thread of the interruption.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "command/options.hpp"
 #include "output/interruption.hpp"
 #include "output/timing.hpp"
-#include "command/options.hpp"
 
 #include "system/fd.hpp"
 
@@ -39,9 +39,9 @@ public:
     /// Another member of the document, beside "results".
     void set(std::string_view key, json value);
 
-    /// Prints and writes the JSON that was asked for. @throws usage_error if the file cannot be
-    /// written
-    void finish();
+    /// Prints and writes the JSON that was asked for. @return the exit code of what is good or has
+    /// failed. @throws usage_error if the file cannot be written
+    int finish(bool good = true);
 
 private:
     void write_document();
@@ -51,7 +51,7 @@ private:
     std::string output_;
     os::fd file_;
     bool unfinished_file_ = false; ///< made by this report, and still empty
-    std::timed_mutex lock_; ///< of the members below
+    std::timed_mutex lock_;        ///< of the members below
     bool finished_ = false;
     json document_;
     std::optional<interruption> interruption_;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "measure/doorbell.hpp"
-#include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/report.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "command/exit_codes.hpp"
 #include "command/options.hpp"
+#include "measure/doorbell.hpp"
+#include "output/formatted.hpp"
+#include "output/results.hpp"
 
 namespace barmap::tool {
 namespace {
@@ -42,26 +39,20 @@ int measure_round_trips(options const& values) {
     std::size_t const rounds = values.iterations          ? values.iterations
                                : gpu.device().simulated() ? 2000
                                                           : 100'000;
-    table rows({"doorbell", "answer in", "min us", "p50 us", "p99 us", "rounds"});
-    for (doorbell_variant const& how : doorbell_variants) {
+    measurement const what("pingpong",
+                           {column("doorbell", "doorbell"), column("answer in", "answer_in"),
+                            us("min"), us("p50"), us("p99"), column("rounds", "samples")},
+                           formatted("{}, {} memory by {}\n", title_of(gpu.device()), values.memory,
+                                     bell.through().backend()),
+                           "");
+    measure(out, what, every(doorbell_variants), [&](results& into, doorbell_variant const& how) {
         progress bar(rounds);
         played const found = play(bell, how, rounds, bar);
-        summary const times = found.times.summarise();
-        json row;
-        row["measurement"] = "pingpong";
-        row["doorbell"] = how.name;
-        row["answer_in"] = how.name_of_answer();
-        put(row, times);
-        row["flushed_late"] = found.late;
-        out.add(std::move(row));
-        rows.row({std::string(how.name), std::string(how.name_of_answer()),
-                  microseconds(times.min_ns), microseconds(times.p50_ns),
-                  microseconds(times.p99_ns), std::to_string(times.samples)});
-    }
-    out.say(formatted("{}, {} memory by {}\n{}", title_of(gpu.device()), values.memory,
-                      bell.through().backend(), rows.text()));
-    out.finish();
-    return exit_ok;
+        into.add(result({{"doorbell", how.name}, {"answer_in", how.name_of_answer()}})
+                     .with(found.times.summarise())
+                     .has("flushed_late", found.late));
+    });
+    return out.finish();
 }
 
 } // namespace
