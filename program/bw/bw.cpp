@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "measure/copy_methods.hpp"
 #include "bw/copy_team.hpp"
-#include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/report.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "command/exit_codes.hpp"
+#include "measure/copy_methods.hpp"
+#include "output/formatted.hpp"
+#include "output/results.hpp"
+#include "output/units.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -36,37 +34,38 @@ int measure_bandwidth(options const& values) {
     out.about(gpu.device(), target.mapping.backend());
     out.say(formatted("{}, {} memory by {}, {} thread{}\n", title_of(gpu.device()), values.memory,
                       target.mapping.backend(), values.threads, values.threads == 1 ? "" : "s"));
-    table rows({"size", "h2d p50 us", "GB/s", "best GB/s", "routine", "d2h p50 us", "GB/s",
-                "best GB/s", "routine"});
+    measurement const what("bandwidth",
+                           {"size", "h2d p50 us", "GB/s", "best GB/s", "routine", "d2h p50 us",
+                            "GB/s", "best GB/s", "routine"},
+                           "", "");
     progress bar(sizes.size() * std::size(both_directions));
-    for (std::size_t const bytes : sizes) {
-        std::vector<std::string> cells{size_text(bytes)};
-        for (copy_direction const way : both_directions) {
-            bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
-            summary const times = measure_team(team, way, bytes, values).summarise();
-            std::size_t const share = team.share(bytes);
-            std::string const routine{way == copy_direction::to_gpu
-                                          ? target.mapping.store_routine(share)
-                                          : target.mapping.load_routine(share)};
-            json row;
-            row["measurement"] = "bandwidth";
-            row["direction"] = name_of(way);
-            row["size"] = bytes;
-            row["threads"] = values.threads;
-            row["routine"] = routine;
-            put(row, times);
-            row["gb_per_s"] = gigabytes_per_second(bytes, times.p50_ns);
-            out.add(std::move(row));
-            cells.insert(cells.end(),
-                         {microseconds(times.p50_ns),
-                          formatted("{:.2f}", gigabytes_per_second(bytes, times.p50_ns)),
-                          formatted("{:.2f}", gigabytes_per_second(bytes, times.min_ns)), routine});
-        }
-        rows.row(std::move(cells));
-    }
-    out.say(rows.text());
-    out.finish();
-    return exit_ok;
+    measure(
+        out, what, every(sizes),
+        [&](results& into, std::size_t bytes) {
+            std::vector<std::string> cells{size_text(bytes)};
+            for (copy_direction const way : both_directions) {
+                into.now(formatted("{} {}", name_of(way), size_text(bytes)));
+                summary const times = measure_team(team, way, bytes, values).summarise();
+                std::size_t const share = team.share(bytes);
+                std::string const routine{way == copy_direction::to_gpu
+                                              ? target.mapping.store_routine(share)
+                                              : target.mapping.load_routine(share)};
+                double const rate = gigabytes_per_second(bytes, times.p50_ns);
+                into.add_row(result({{"direction", name_of(way)},
+                                     {"size", bytes},
+                                     {"threads", values.threads},
+                                     {"routine", routine}})
+                                 .with(times)
+                                 .has("gb_per_s", rate));
+                cells.insert(cells.end(),
+                             {microseconds(times.p50_ns), formatted("{:.2f}", rate),
+                              formatted("{:.2f}", gigabytes_per_second(bytes, times.min_ns)),
+                              routine});
+            }
+            into.add_line(std::move(cells));
+        },
+        &bar);
+    return out.finish();
 }
 
 } // namespace

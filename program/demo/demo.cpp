@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "measure/copy_methods.hpp"
 #include "check/check.hpp"
-#include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/report.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "command/exit_codes.hpp"
+#include "measure/copy_methods.hpp"
+#include "output/formatted.hpp"
+#include "output/results.hpp"
+#include "output/units.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -14,23 +12,39 @@
 namespace barmap::tool {
 namespace {
 
-/// One line of the table: barmap beside the driver. Of a simulated GPU only that it was copied.
-void tell(report& out, table& rows, bool simulated, copy_direction way, std::size_t bytes,
-          std::vector<measured_method> const& found) {
-    for (measured_method const& one : found)
-        out.add(row_of(one, way, bytes));
-    if (simulated) {
-        rows.row({formatted("{} {}", name_of(way), size_text(bytes)),
-                  microseconds(found[0].times.p50_ns), found[0].routine});
-        return;
-    }
-    summary const &ours = found[0].times, &pageable = found[1].times, &pinned = found[2].times;
-    rows.row({formatted("{} {}", name_of(way), size_text(bytes)), microseconds(ours.min_ns),
-              microseconds(ours.p50_ns), microseconds(ours.p99_ns),
-              formatted("{:.2f}", gigabytes_per_second(bytes, ours.p50_ns)),
-              microseconds(pageable.p50_ns), microseconds(pinned.p50_ns),
-              formatted("{:.1f}x", std::min(pageable.p50_ns, pinned.p50_ns) / ours.p50_ns),
-              found[0].routine});
+/// Barmap beside the driver. Of a simulated GPU the table says only that it was copied.
+void compare_with_driver(report& out, bool simulated, copy_methods& copies,
+                         std::vector<std::size_t> const& sizes, options const& values) {
+    std::vector<copy_method> methods{copies.chosen()};
+    for (copy_method& method : copies.driver())
+        methods.push_back(std::move(method));
+    column const size("", ""), routine("copy routine", "routine");
+    std::vector<column> const columns =
+        simulated ? std::vector<column>{size, us("p50"), routine}
+                  : std::vector<column>{size,
+                                        us("min"),
+                                        us("p50"),
+                                        us("p99"),
+                                        column("GB/s", "gb_per_s", fixed<2>),
+                                        "cuMemcpy us",
+                                        "pinned us",
+                                        "faster",
+                                        routine};
+    auto const compare_at = [&](results& into, copy_direction way, std::size_t bytes) {
+        std::string const name = formatted("{} {}", name_of(way), size_text(bytes));
+        into.now(name);
+        auto const found = measure_in_turn(methods, way, bytes, values);
+        double const pageable = found[1].times.p50_ns, pinned = found[2].times.p50_ns;
+        std::vector<std::string> texts{name};
+        if (!simulated)
+            texts.insert(texts.end(), {microseconds(pageable), microseconds(pinned),
+                                       formatted("{:.1f}x", std::min(pageable, pinned) /
+                                                                found[0].times.p50_ns)});
+        into.add(result_of(found[0], way, bytes), texts);
+        into.add_row(result_of(found[1], way, bytes));
+        into.add_row(result_of(found[2], way, bytes));
+    };
+    measure(out, {"copy", columns, "", ""}, every(both_directions, sizes), compare_at);
 }
 
 int demonstrate(options const& values) {
@@ -61,35 +75,16 @@ int demonstrate(options const& values) {
                     : formatted("verified all {} both ways against cuMemcpy, and 256 small "
                                 "transfers\n\n",
                                 size_text(largest)));
-    if (problem) {
-        out.finish();
-        return exit_failed;
-    }
+    if (problem)
+        return out.finish(false);
 
-    std::vector<copy_method> methods{copies.chosen()};
-    for (copy_method& method : copies.driver())
-        methods.push_back(std::move(method));
-    table rows(opened.simulated() ? std::vector<std::string>{"", "p50 us", "copy routine"}
-                                  : std::vector<std::string>{"", "min us", "p50 us", "p99 us",
-                                                             "GB/s", "cuMemcpy us", "pinned us",
-                                                             "faster", "copy routine"});
-    {
-        progress bar(sizes.size() * std::size(both_directions));
-        for (copy_direction const way : both_directions)
-            for (std::size_t const bytes : sizes) {
-                bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
-                tell(out, rows, opened.simulated(), way, bytes,
-                     measure_in_turn(methods, way, bytes, values));
-            }
-    }
-    out.say(rows.text());
+    compare_with_driver(out, opened.simulated(), copies, sizes, values);
     out.say(opened.simulated()
                 ? "h2d: CPU to GPU, d2h: GPU to CPU; simulated GPU: not a benchmark\n"
                 : "h2d: CPU to GPU, d2h: GPU to CPU; \"faster\" compares with the better cuMemcpy, "
                   "at p50\n");
     out.say("OK: every byte was right in both directions\n");
-    out.finish();
-    return exit_ok;
+    return out.finish();
 }
 
 } // namespace

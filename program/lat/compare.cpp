@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "lat/lat.hpp"
 #include "output/formatted.hpp"
-
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 namespace barmap::tool {
 namespace {
@@ -32,48 +31,6 @@ std::vector<copy_method> methods_of(copy_methods& copies) {
     return methods;
 }
 
-/// The fastest of some methods, or null where there is none.
-template <class Wanted>
-measured_method const* best_of(measured_size const& size, Wanted&& wanted) {
-    measured_method const* best = nullptr;
-    for (measured_method const& one : size.methods)
-        if (wanted(one) && (!best || one.times.p50_ns < best->times.p50_ns))
-            best = &one;
-    return best;
-}
-
-measured_method const* find(measured_size const& size, std::string_view name) {
-    return best_of(size, [&](measured_method const& one) { return one.name == name; });
-}
-
-/// How one method does beside the best of others.
-struct judgement {
-    measured_method const* judged;
-    measured_method const* best;
-    [[nodiscard]] double ratio() const { return judged->times.p50_ns / best->times.p50_ns; }
-    explicit operator bool() const { return judged && best; }
-};
-
-/// The automatic choice of a copy routine beside every routine.
-judgement judge_choice(measured_size const& size) {
-    return {best_of(size,
-                    [](measured_method const& one) {
-                        return one.by == mover::chosen && one.host == host_memory_kind::pageable;
-                    }),
-            best_of(size, [](measured_method const& one) { return one.by == mover::routine; })};
-}
-
-/// Adaptive copies beside every other method with such host memory.
-judgement judge_adaptive(measured_size const& size, host_memory_kind host) {
-    return {best_of(size,
-                    [&](measured_method const& one) {
-                        return one.by == mover::adaptive && one.host == host;
-                    }),
-            best_of(size, [&](measured_method const& one) {
-                return one.by != mover::adaptive && one.by != mover::routine && one.host == host;
-            })};
-}
-
 using crossovers = std::vector<copy_crossover>;
 
 /// The method of an adaptive copy.
@@ -86,64 +43,88 @@ std::string method_of(crossovers const& all, copy_direction way, host_memory_kin
     return found;
 }
 
-void add_rows(report& out, copy_direction way, measured_size const& size,
-              crossovers const& methods) {
-    for (measured_method const& one : size.methods)
-        out.add(row_of(one, way, size.bytes));
-    if (judgement const chosen = judge_choice(size))
-        out.add(object({{"measurement", "choice"},
-                        {"direction", name_of(way)},
-                        {"size", size.bytes},
-                        {"auto_routine", chosen.judged->routine},
-                        {"best", chosen.best->name},
-                        {"auto_over_best", chosen.ratio()}}));
-    for (host_memory_kind const host : both_kinds)
-        if (judgement const adaptive = judge_adaptive(size, host))
-            out.add(object({{"measurement", "adaptive"},
-                            {"direction", name_of(way)},
-                            {"size", size.bytes},
-                            {"host", to_string(host)},
-                            {"adaptive_method", method_of(methods, way, host, size.bytes)},
-                            {"best", adaptive.best->name},
-                            {"adaptive_over_best", adaptive.ratio()}}));
-}
-
-/// A method beside others, as a table tells it.
+/// One method beside the best of others, at each size.
 struct comparison {
-    std::string name;                              ///< of the judged one, in headings
-    std::string rate;                              ///< the heading of its GB/s
-    std::function<bool(copy_method const&)> shows; ///< its median
-    std::function<judgement(measured_size const&)> judge;
-    std::function<std::string(measured_size const&, judgement const&)> chose;
+    using choice = std::function<bool(mover, host_memory_kind)>;
+    char const* measurement;              ///< of its JSON rows
+    std::string name;                     ///< of the judged method, in headings and members
+    std::string rate;                     ///< the heading of its GB/s
+    std::string chosen;                   ///< the member that says what it is
+    std::optional<host_memory_kind> host; ///< of all these methods, if that is one
+    choice judged, others;
+    std::function<std::string(measured_method const&, copy_direction, std::size_t)> is;
+    std::vector<std::string> names{}; ///< of all these methods
+
+    /// The fastest of some methods, or null where there is none.
+    static measured_method const* best_of(std::vector<measured_method> const& found,
+                                          choice const& wanted) {
+        measured_method const* best = nullptr;
+        for (measured_method const& one : found)
+            if (wanted(one.by, one.host) && (!best || one.times.p50_ns < best->times.p50_ns))
+                best = &one;
+        return best;
+    }
+
+    [[nodiscard]] tool::measurement table_of(copy_direction way) const {
+        std::vector<column> columns{column(formatted("{} p50 us", name_of(way)), "size", size_of)};
+        for (std::string const& each : names)
+            columns.emplace_back(each);
+        columns.insert(columns.end(), {column(rate), column("best", "best"),
+                                       column(name + " / best", name + "_over_best", fixed<3>),
+                                       column(name + " is", chosen)});
+        return {measurement, std::move(columns)};
+    }
+
+    void add(results& into, copy_direction way, std::size_t bytes,
+             std::vector<measured_method> const& found) const {
+        measured_method const *const one = best_of(found, judged), *const best =
+                                                                       best_of(found, others);
+        if (!one || !best)
+            return;
+        result row({{"direction", name_of(way)}, {"size", bytes}});
+        if (host)
+            row.has("host", to_string(*host));
+        row.has(chosen.c_str(), is(*one, way, bytes))
+            .has("best", best->name)
+            .has((name + "_over_best").c_str(), one->times.p50_ns / best->times.p50_ns);
+        std::vector<std::string> texts;
+        for (std::string const& each : names) {
+            auto const at = std::ranges::find(found, each, &measured_method::name);
+            texts.push_back(at == found.end() ? "-" : microseconds(at->times.p50_ns));
+        }
+        texts.push_back(formatted("{:.2f}", gigabytes_per_second(bytes, one->times.p50_ns)));
+        into.add(row, std::move(texts));
+    }
 };
 
-void tell(report& out, copy_direction way, std::vector<copy_method> const& methods,
-          std::vector<measured_size> const& sizes, comparison const& with) {
-    std::vector<std::string> headings{formatted("{} p50 us", name_of(way))};
-    std::vector<std::string> names;
-    for (copy_method const& one : methods)
-        if (with.shows(one))
-            names.push_back(one.name);
-    headings.insert(headings.end(), names.begin(), names.end());
-    headings.insert(headings.end(), {with.rate, "best", with.name + " / best", with.name + " is"});
-    table rows(headings);
-    for (measured_size const& size : sizes) {
-        judgement const found = with.judge(size);
-        if (!found)
-            continue;
-        std::vector<std::string> row{size_text(size.bytes)};
-        for (std::string const& each : names) {
-            measured_method const* const one = find(size, each);
-            row.push_back(one ? microseconds(one->times.p50_ns) : "-");
-        }
-        row.push_back(
-            formatted("{:.2f}", gigabytes_per_second(size.bytes, found.judged->times.p50_ns)));
-        row.push_back(found.best->name);
-        row.push_back(formatted("{:.3f}", found.ratio()));
-        row.push_back(with.chose(size, found));
-        rows.row(std::move(row));
-    }
-    out.say(rows.text() + "\n");
+/// The automatic choice of a copy routine beside every routine, then adaptive copies beside every
+/// other method with such host memory.
+std::vector<comparison> comparisons(crossovers const& chosen,
+                                    std::vector<copy_method> const& methods) {
+    std::vector<comparison> all{
+        {"choice", "auto", "auto GB/s", "auto_routine", std::nullopt,
+         [](mover by, host_memory_kind host) {
+             return by == mover::chosen && host == host_memory_kind::pageable;
+         },
+         [](mover by, host_memory_kind) { return by == mover::routine; },
+         [](measured_method const& one, copy_direction, std::size_t) { return one.routine; }}};
+    for (host_memory_kind const kind : both_kinds)
+        all.push_back(
+            {"adaptive", "adaptive", "GB/s", "adaptive_method", kind,
+             [kind](mover by, host_memory_kind host) {
+                 return by == mover::adaptive && host == kind;
+             },
+             [kind](mover by, host_memory_kind host) {
+                 return by != mover::adaptive && by != mover::routine && host == kind;
+             },
+             [&chosen, kind](measured_method const&, copy_direction way, std::size_t bytes) {
+                 return method_of(chosen, way, kind, bytes);
+             }});
+    for (comparison& each : all)
+        for (copy_method const& one : methods)
+            if (each.judged(one.by, one.host) || each.others(one.by, one.host))
+                each.names.push_back(one.name);
+    return all;
 }
 
 } // namespace
@@ -155,38 +136,23 @@ void compare(report& out, opened_gpu const& gpu, copy_methods& copies,
     if (values.memory == "device") // which adaptive copies then leave to the mapping
         std::erase_if(chosen, [](copy_crossover const& each) { return !each.of_cuda_malloc; });
     std::vector<copy_method> const methods = methods_of(copies);
+    std::vector<comparison> const all = comparisons(chosen, methods);
     progress bar(sizes.size() * std::size(both_directions));
     for (copy_direction const way : both_directions) {
-        std::vector<measured_size> found;
-        for (std::size_t const bytes : sizes) {
-            bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
-            found.push_back({bytes, measure_in_turn(methods, way, bytes, values)});
-            add_rows(out, way, found.back(), chosen);
-        }
-        for (host_memory_kind const host : both_kinds)
-            tell(out, way, methods, found,
-                 {.name = "adaptive",
-                  .rate = "GB/s",
-                  .shows =
-                      [&](copy_method const& one) {
-                          return one.by != mover::routine && one.host == host;
-                      },
-                  .judge = [&](measured_size const& size) { return judge_adaptive(size, host); },
-                  .chose =
-                      [&](measured_size const& size, judgement const&) {
-                          return method_of(chosen, way, host, size.bytes);
-                      }});
-        tell(out, way, methods, found,
-             {.name = "auto",
-              .rate = "auto GB/s",
-              .shows =
-                  [](copy_method const& one) {
-                      return one.by == mover::routine ||
-                             (one.by == mover::chosen && one.host == host_memory_kind::pageable);
-                  },
-              .judge = judge_choice,
-              .chose = [](measured_size const&,
-                          judgement const& one) { return one.judged->routine; }});
+        results rows(out, {"copy", {}}, &bar);
+        std::vector<results> tables;
+        for (comparison const& each : all)
+            tables.emplace_back(out, each.table_of(way));
+        rows.each(every(sizes), [&](results& into, std::size_t bytes) {
+            into.now(formatted("{} {}", name_of(way), size_text(bytes)));
+            auto const found = measure_in_turn(methods, way, bytes, values);
+            for (measured_method const& one : found)
+                into.add_row(result_of(one, way, bytes));
+            for (std::size_t i = 0; i < all.size(); ++i)
+                all[i].add(tables[i], way, bytes, found);
+        });
+        for (std::size_t i = 1; i <= tables.size(); ++i) // adaptive copies first
+            tables[i % tables.size()].tell();
     }
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "lat/lat.hpp"
 
-#include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "command/exit_codes.hpp"
+#include "output/formatted.hpp"
+#include "output/results.hpp"
+#include "output/units.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -17,16 +16,21 @@ struct lat_options : options {
     bool compare = false;
 };
 
-void tell_latencies(report& out, copy_direction way, std::vector<measured_size> const& sizes) {
-    table rows({std::string(name_of(way)), "min us", "p50 us", "p99 us", "GB/s", "routine"});
-    for (measured_size const& size : sizes) {
-        measured_method const& one = size.methods.front();
-        rows.row({size_text(size.bytes), microseconds(one.times.min_ns),
-                  microseconds(one.times.p50_ns), microseconds(one.times.p99_ns),
-                  formatted("{:.2f}", gigabytes_per_second(size.bytes, one.times.p50_ns)),
-                  one.routine});
+void measure_chosen(report& out, copy_methods& copies, std::vector<std::size_t> const& sizes,
+                    options const& values) {
+    std::vector<copy_method> const chosen{copies.chosen()};
+    progress bar(sizes.size() * std::size(both_directions));
+    for (copy_direction const way : both_directions) {
+        measurement const what("copy",
+                               {column(std::string(name_of(way)), "size", size_of), us("min"),
+                                us("p50"), us("p99"), column("GB/s", "gb_per_s", fixed<2>),
+                                column("routine", "routine")});
+        auto const measure_size = [&](results& into, std::size_t bytes) {
+            into.now(formatted("{} {}", name_of(way), size_text(bytes)));
+            into.add(result_of(measure_in_turn(chosen, way, bytes, values).front(), way, bytes));
+        };
+        measure(out, what, every(sizes), measure_size, &bar);
     }
-    out.say(rows.text() + "\n");
 }
 
 int run(lat_options const& values) {
@@ -41,25 +45,13 @@ int run(lat_options const& values) {
     out.say(formatted("{}, {} memory by {} ({})\n\n", title_of(gpu.device()), values.memory,
                       copies.mapping().backend(), to_string(copies.mapping().kind())));
 
-    if (values.compare) {
+    if (values.compare)
         compare(out, gpu, copies, sizes, values);
-    } else {
-        std::vector<copy_method> const methods{copies.chosen()};
-        progress bar(sizes.size() * std::size(both_directions));
-        for (copy_direction const way : both_directions) {
-            std::vector<measured_size> found;
-            for (std::size_t const bytes : sizes) {
-                bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
-                found.push_back({bytes, measure_in_turn(methods, way, bytes, values)});
-                out.add(row_of(found.back().methods.front(), way, bytes));
-            }
-            tell_latencies(out, way, found);
-        }
-    }
+    else
+        measure_chosen(out, copies, sizes, values);
     measure_read8(out, copies, values.budget_s);
     measure_posts(out, copies, values.budget_s);
-    out.finish();
-    return exit_ok;
+    return out.finish();
 }
 
 } // namespace

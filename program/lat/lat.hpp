@@ -6,12 +6,6 @@
 
 namespace barmap::tool {
 
-/// What was measured at one size in one direction.
-struct measured_size {
-    std::size_t bytes;
-    std::vector<measured_method> methods;
-};
-
 /// lat --compare: every method with each kind of host memory, and every copy routine.
 void compare(report& out, opened_gpu const& gpu, copy_methods& copies,
              std::vector<std::size_t> const& sizes, options const& values);

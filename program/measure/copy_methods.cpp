@@ -169,17 +169,14 @@ std::vector<measured_method> measure_in_turn(std::span<copy_method const> all, c
     return found;
 }
 
-json row_of(measured_method const& found, copy_direction way, std::size_t bytes) {
-    json row;
-    row["measurement"] = "copy";
-    row["direction"] = name_of(way);
-    row["size"] = bytes;
-    row["method"] = found.name;
-    row["host"] = to_string(found.host);
-    row["routine"] = or_null(found.routine);
-    put(row, found.times);
-    row["gb_per_s"] = gigabytes_per_second(bytes, found.times.p50_ns);
-    return row;
+result result_of(measured_method const& found, copy_direction way, std::size_t bytes) {
+    return result({{"direction", name_of(way)},
+                   {"size", bytes},
+                   {"method", found.name},
+                   {"host", to_string(found.host)},
+                   {"routine", or_null(found.routine)}})
+        .with(found.times)
+        .has("gb_per_s", gigabytes_per_second(bytes, found.times.p50_ns));
 }
 
 } // namespace barmap::tool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "command/options.hpp"
 #include "measure/gpu_kernels.hpp"
 #include "measure/opened_gpu.hpp"
 #include "measure/reached_memory.hpp"
 #include "measure/usable_engines.hpp"
-#include "output/timing.hpp"
-#include "command/options.hpp"
+#include "output/results.hpp"
 
 #include <barmap/copy.hpp>
 
@@ -100,7 +100,7 @@ private:
                                                            copy_direction way, std::size_t bytes,
                                                            options const& values);
 
-/// One JSON row of a measured method.
-[[nodiscard]] json row_of(measured_method const& found, copy_direction way, std::size_t bytes);
+/// A measured method, of a measurement "copy".
+[[nodiscard]] result result_of(measured_method const& found, copy_direction way, std::size_t bytes);
 
 } // namespace barmap::tool
