@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "api/process_resources.hpp"
-#include "measure/gpu_memory.hpp"
-#include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/report.hpp"
-#include "output/table.hpp"
-#include "output/timing.hpp"
-#include "output/units.hpp"
 #include "command/exit_codes.hpp"
 #include "command/options.hpp"
+#include "measure/gpu_memory.hpp"
+#include "output/formatted.hpp"
+#include "output/results.hpp"
+#include "output/timing.hpp"
+#include "output/units.hpp"
 
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 
+#include <array>
 #include <optional>
 
 namespace barmap::tool {
@@ -22,87 +21,76 @@ struct api_options : options {
     std::size_t cycles = 0;
 };
 
-/// The four calls of one pin, map, unmap, unpin cycle, each timed.
-struct cycle_times {
-    double pin_ns, map_ns, unmap_ns, unpin_ns;
-};
+/// The calls of one cycle, and the first two together.
+constexpr std::array call_names{"pin", "map", "pin+map", "unmap", "unpin"};
+using cycle_times = std::array<double, call_names.size()>; ///< nanoseconds
 
 cycle_times cycle(device const& gpu, CUdeviceptr address, std::size_t bytes,
                   std::string const& backend) {
-    cycle_times times{};
     pin held;
     mapping mapped;
-    times.pin_ns = time_of(
-        1, [&] { held = gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend}); });
-    times.map_ns = time_of(1, [&] { mapped = held.map(); });
-    times.unmap_ns = time_of(1, [&] { mapped = mapping(); });
-    times.unpin_ns = time_of(1, [&] { held = pin(); });
-    return times;
+    double const pinned =
+        time_of(1, [&] { held = gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend}); });
+    double const mapping_took = time_of(1, [&] { mapped = held.map(); });
+    double const unmapping_took = time_of(1, [&] { mapped = mapping(); });
+    double const unpinned = time_of(1, [&] { held = pin(); });
+    return {pinned, mapping_took, pinned + mapping_took, unmapping_took, unpinned};
 }
 
-void put_row(report& out, table& rows, std::string_view call, std::size_t bytes,
-             samples const& taken) {
-    summary const times = taken.summarise();
-    json row;
-    row["measurement"] = "api";
-    row["call"] = call;
-    row["size"] = bytes ? json(bytes) : json(nullptr);
-    put(row, times);
-    out.add(std::move(row));
-    rows.row({std::string(call), bytes ? size_text(bytes) : "", microseconds(times.min_ns),
-              microseconds(times.p50_ns), microseconds(times.p99_ns),
-              std::to_string(times.samples)});
+/// @param size null where there is none
+void add(results& into, std::string_view call, json size, samples const& taken) {
+    into.add(result({{"call", call}, {"size", std::move(size)}}).with(taken.summarise()));
+}
+void add_once(results& into, std::string_view call, json size, double nanoseconds) {
+    samples once;
+    once.add(nanoseconds);
+    add(into, call, std::move(size), once);
 }
 
 /// Opening: the first time with the driver's own start, then again from nothing.
-void measure_open(report& out, table& rows, options const& values) {
+void measure_open(results& into, options const& values) {
     constexpr int times = 20;
-    samples load, first, again;
-    load.add(time_of(1, [] { (void)cuda::api(); }));
-    put_row(out, rows, "load driver, cuInit", 0, load);
-    {
-        // Else the context's creation and destruction would be a part of each opening.
-        CUdevice handle = 0;
-        cuda::check(cuda::api().device_get(&handle, values.device), "open the GPU");
-        cuda::primary_context const keep = cuda::primary_context::retain(handle);
-        std::optional<device> gpu;
-        first.add(time_of(1, [&] { gpu.emplace(device::open(values.device)); }));
-        for (int i = 0; i < times; ++i) {
-            gpu.reset();
-            again.add(time_of(1, [&] { gpu.emplace(device::open(values.device)); }));
-        }
+    add_once(into, "load driver, cuInit", nullptr, time_of(1, [] { (void)cuda::api(); }));
+    // Else the context's creation and destruction would be a part of each opening.
+    CUdevice handle = 0;
+    cuda::check(cuda::api().device_get(&handle, values.device), "open the GPU");
+    cuda::primary_context const keep = cuda::primary_context::retain(handle);
+    std::optional<device> gpu;
+    auto const open = [&] { return time_of(1, [&] { gpu.emplace(device::open(values.device)); }); };
+    add_once(into, "open, first", nullptr, open());
+    samples again;
+    for (int i = 0; i < times; ++i) {
+        gpu.reset();
+        again.add(open());
     }
-    put_row(out, rows, "open, first", 0, first);
-    put_row(out, rows, "open, again", 0, again);
+    add(into, "open, again", nullptr, again);
 }
 
-void tell_backend_starts(report& out, table& rows, device const& gpu) {
-    for (backend_report const& found : gpu.backends()) {
-        if (found.state != backend_state::usable)
-            continue;
-        samples start;
-        start.add(found.start_us * 1000);
-        put_row(out, rows, "start backend " + found.name, 0, start);
-    }
+void tell_backend_starts(results& into, device const& gpu) {
+    for (backend_report const& found : gpu.backends())
+        if (found.state == backend_state::usable)
+            add_once(into, "start backend " + found.name, nullptr, found.start_us * 1000);
 }
 
-void measure_size(report& out, table& rows, opened_gpu const& gpu, options const& values,
-                  std::size_t bytes) {
+/// The first mapping, which measures the copy routines too.
+void measure_first_map(results& into, report& out, opened_gpu const& gpu, options const& values) {
+    gpu_memory const memory = gpu_memory::named(values.memory, gpu, 64 * KiB);
+    pin const held = gpu.device().pin(std::uintptr_t{memory.address()}, memory.size(),
+                                      {.backend = values.backend});
+    out.about(gpu.device(), held.backend());
+    add_once(into, "map, first", memory.size(), time_of(1, [&] { (void)held.map(); }));
+}
+
+void measure_size(results& into, opened_gpu const& gpu, options const& values, std::size_t bytes) {
     gpu_memory const memory = gpu_memory::named(values.memory, gpu, bytes);
-    samples pins, maps, pin_and_maps, unmaps, unpins;
+    std::array<samples, call_names.size()> taken;
     for (repetitions rounds(values.iterations, values.budget_s); rounds.next();) {
         cycle_times const times = cycle(gpu.device(), memory.address(), bytes, values.backend);
-        pins.add(times.pin_ns);
-        maps.add(times.map_ns);
-        pin_and_maps.add(times.pin_ns + times.map_ns);
-        unmaps.add(times.unmap_ns);
-        unpins.add(times.unpin_ns);
+        for (std::size_t i = 0; i < times.size(); ++i)
+            taken[i].add(times[i]);
     }
-    put_row(out, rows, "pin", bytes, pins);
-    put_row(out, rows, "map", bytes, maps);
-    put_row(out, rows, "pin+map", bytes, pin_and_maps);
-    put_row(out, rows, "unmap", bytes, unmaps);
-    put_row(out, rows, "unpin", bytes, unpins);
+    for (std::size_t i = 0; i < taken.size(); ++i)
+        add(into, call_names[i], bytes, taken[i]);
 }
 
 /// @return whether nothing was left behind
@@ -122,56 +110,47 @@ bool run_cycles(report& out, opened_gpu const& gpu, api_options const& values) {
     process_resources const after = process_resources::now();
     bar1_info const bar1_after = gpu.device().bar1();
     bool const kept = before.leaves_as_much(after) && bar1_before.available == bar1_after.available;
-    out.add(
-        object({{"measurement", "cycles"},
-                {"cycles", values.cycles},
-                {"size", bytes},
-                {"fds", json::array({before.file_descriptors, after.file_descriptors})},
-                {"device_mappings", json::array({before.device_mappings, after.device_mappings})},
-                {"mappings", json::array({before.mappings, after.mappings})},
-                {"bar1_available", json::array({bar1_before.available, bar1_after.available})},
-                {"leak", !kept}}));
+    struct {
+        char const *text, *member;
+        std::uint64_t was, is;
+    } const all[]{
+        {"file descriptors", "fds", before.file_descriptors, after.file_descriptors},
+        {"mappings of devices and files", "device_mappings", before.device_mappings,
+         after.device_mappings},
+        {"all mappings", "mappings", before.mappings, after.mappings},
+        {"free BAR1, bytes", "bar1_available", bar1_before.available, bar1_after.available}};
+    json row = object({{"measurement", "cycles"}, {"cycles", values.cycles}, {"size", bytes}});
     table rows({formatted("after {} cycles", values.cycles), "before", "after"});
-    auto const row = [&](char const* what, std::uint64_t was, std::uint64_t is) {
-        rows.row({what, std::to_string(was), std::to_string(is)});
-    };
-    row("file descriptors", before.file_descriptors, after.file_descriptors);
-    row("mappings of devices and files", before.device_mappings, after.device_mappings);
-    row("all mappings", before.mappings, after.mappings);
-    row("free BAR1, bytes", bar1_before.available, bar1_after.available);
+    for (auto const& [text, member, was, is] : all) {
+        row[member] = {was, is};
+        rows.row({text, std::to_string(was), std::to_string(is)});
+    }
+    row["leak"] = !kept;
+    out.add(std::move(row));
     out.say(rows.text() + (kept ? "nothing was left behind\n" : "FAILED: something was left\n"));
     return kept;
 }
 
 int run(api_options const& values) {
     report out(values);
-    table rows({"call", "size", "min us", "p50 us", "p99 us", "samples"});
-    measure_open(out, rows, values);
+    std::vector<std::size_t> const sizes = sizes_to_measure(values, 64 * KiB);
+    progress bar(sizes.size());
+    measurement const what("api",
+                           {column("call", "call"), column("size", "size", size_of), us("min"),
+                            us("p50"), us("p99"), column("samples", "samples")},
+                           "", "");
+    results found(out, what, &bar);
+    measure_open(found, values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
-    tell_backend_starts(out, rows, gpu.device());
-    {
-        // The first mapping measures the copy routines too.
-        gpu_memory const memory = gpu_memory::named(values.memory, gpu, 64 * KiB);
-        samples first;
-        std::optional<pin> const held = gpu.device().pin(
-            std::uintptr_t{memory.address()}, memory.size(), {.backend = values.backend});
-        out.about(gpu.device(), held->backend());
-        first.add(time_of(1, [&] { (void)held->map(); }));
-        put_row(out, rows, "map, first", memory.size(), first);
-    }
-    std::vector<std::size_t> const sizes = sizes_to_measure(values, 64 * KiB);
-    {
-        progress bar(sizes.size());
-        for (std::size_t const bytes : sizes) {
-            bar.step(size_text(bytes));
-            measure_size(out, rows, gpu, values, bytes);
-        }
-    }
-    out.say(rows.text());
-    bool const kept = values.cycles == 0 || run_cycles(out, gpu, values);
-    out.finish();
-    return kept ? exit_ok : exit_failed;
+    tell_backend_starts(found, gpu.device());
+    measure_first_map(found, out, gpu, values);
+    found.each(every(sizes), [&](results& into, std::size_t bytes) {
+        into.now(size_text(bytes));
+        measure_size(into, gpu, values, bytes);
+    });
+    found.tell();
+    return out.finish(values.cycles == 0 || run_cycles(out, gpu, values));
 }
 
 } // namespace

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "measure/gpu_kernels.hpp"
-#include "measure/reached_memory.hpp"
-#include "fresh/freshness.hpp"
-#include "fresh/stale_loads.hpp"
-#include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/report.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "command/exit_codes.hpp"
 #include "command/options.hpp"
+#include "fresh/freshness.hpp"
+#include "fresh/stale_loads.hpp"
+#include "measure/gpu_kernels.hpp"
+#include "measure/reached_memory.hpp"
+#include "output/formatted.hpp"
+#include "output/results.hpp"
+#include "output/units.hpp"
 
 #include <barmap/copy.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <thread>
 
 namespace barmap::tool {
@@ -38,7 +35,13 @@ constexpr double slow_step_ns = 1100;
 constexpr double fast_step_ns = 0.5; ///< also the simulated GPU's, which does not slow down
 
 /// How the words are read: through barmap, or as the demonstration does.
-using poll = std::function<void(std::span<std::byte>, window)>;
+using poll = void (*)(std::span<std::byte>, window);
+void read_fresh(std::span<std::byte> to, window from) {
+    read(to, from);
+}
+void read_stale(std::span<std::byte> to, window from) {
+    stale_load(to.data(), from.data, to.size());
+}
 
 struct fresh_outcome {
     freshness judged;
@@ -63,7 +66,7 @@ public:
     }
 
     [[nodiscard]] mapping& through() { return reached_.mapping; }
-    fresh_outcome run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
+    fresh_outcome run(std::size_t bytes, std::size_t polls, poll read_words, progress& bar,
                       std::string const& title);
 
 private:
@@ -74,8 +77,8 @@ private:
     std::size_t gap_ = 0;
 };
 
-fresh_outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_words,
-                           progress& bar, std::string const& title) {
+fresh_outcome counter::run(std::size_t bytes, std::size_t polls, poll read_words, progress& bar,
+                           std::string const& title) {
     constexpr double patience_s = 10;
     std::size_t const word_bytes = std::min<std::size_t>(bytes, 8);
     bool const slow = word_bytes <= 2;
@@ -138,6 +141,8 @@ fresh_outcome counter::run(std::size_t bytes, std::size_t polls, poll const& rea
 }
 
 std::vector<std::string> routines_to_try(fresh_options const& values) {
+    if (values.demonstrate_stale)
+        return {std::string(stale_load_name())};
     if (!values.every_routine)
         return {values.routine};
     std::vector<std::string> names{"auto"};
@@ -147,34 +152,11 @@ std::vector<std::string> routines_to_try(fresh_options const& values) {
     return names;
 }
 
-/// @return whether every row was good
-bool poll_with(counter& counting, fresh_options const& values, std::string const& name,
-               poll const& read_words, report& out, table& rows) {
-    bool all_good = true;
-    for (std::size_t const bytes : values.sizes) {
-        if (name == stale_load_name() && bytes % stale_load_width() != 0)
-            continue;
-        progress bar(values.polls);
-        fresh_outcome const found = counting.run(bytes, values.polls, read_words, bar,
-                                                 formatted("{} by {}", size_text(bytes), name));
-        bool const good = found.good(values.polls);
-        all_good &= good;
-        out.add(object({{"measurement", "fresh"},
-                        {"size", bytes},
-                        {"routine", name},
-                        {"polls", found.judged.polls()},
-                        {"distinct", found.judged.distinct()},
-                        {"non_monotonic", found.judged.non_monotonic()},
-                        {"unjudged", found.judged.unjudged()},
-                        {"caught_up", found.caught_up},
-                        {"passed", good}}));
-        rows.row({size_text(bytes), name, std::to_string(found.judged.polls()),
-                  std::to_string(found.judged.distinct()),
-                  std::to_string(found.judged.non_monotonic()),
-                  std::to_string(found.judged.unjudged()), found.caught_up ? "yes" : "no",
-                  good ? "passed" : "FAILED"});
-    }
-    return all_good;
+std::string yes_or_no(json const& value) {
+    return value.get<bool>() ? "yes" : "no";
+}
+std::string verdict_of(json const& passed) {
+    return verdict(passed.get<bool>(), "");
 }
 
 int run(fresh_options const& given) {
@@ -192,28 +174,34 @@ int run(fresh_options const& given) {
     cuda::context_scope const scope = gpu.enter();
     counter counting(gpu, values);
     out.about(gpu.device(), counting.through().backend());
-    table rows(
-        {"size", "routine", "polls", "distinct", "non-monotonic", "unjudged", "caught up", ""});
-    bool good = true;
-    if (values.demonstrate_stale) {
-        good = poll_with(
-            counting, values, std::string(stale_load_name()),
-            [](std::span<std::byte> to, window from) {
-                stale_load(to.data(), from.data, to.size());
-            },
-            out, rows);
-    } else {
-        auto const by_barmap = [](std::span<std::byte> to, window from) { read(to, from); };
-        for (std::string const& name : routines_to_try(values)) {
-            if (name != "auto")
-                counting.through().use_copy_routine(name);
-            good &= poll_with(counting, values, name, by_barmap, out, rows);
-        }
-    }
-    out.say(formatted("{}, by {}\n{}", title_of(gpu.device()), counting.through().backend(),
-                      rows.text()));
-    out.finish();
-    return good ? exit_ok : exit_failed;
+    measurement const what(
+        "fresh",
+        {column("size", "size", size_of), column("routine", "routine"), column("polls", "polls"),
+         column("distinct", "distinct"), column("non-monotonic", "non_monotonic"),
+         column("unjudged", "unjudged"), column("caught up", "caught_up", yes_or_no),
+         column("", "passed", verdict_of)},
+        formatted("{}, by {}\n", title_of(gpu.device()), counting.through().backend()), "");
+    auto const poll_by = [&](results& into, std::string const& name, std::size_t bytes) {
+        if (values.demonstrate_stale && bytes % stale_load_width() != 0)
+            return;
+        if (!values.demonstrate_stale && name != "auto")
+            counting.through().use_copy_routine(name);
+        progress bar(values.polls);
+        fresh_outcome const found =
+            counting.run(bytes, values.polls, values.demonstrate_stale ? read_stale : read_fresh,
+                         bar, formatted("{} by {}", size_text(bytes), name));
+        bool const good = found.good(values.polls);
+        into.add(result({{"size", bytes},
+                         {"routine", name},
+                         {"polls", found.judged.polls()},
+                         {"distinct", found.judged.distinct()},
+                         {"non_monotonic", found.judged.non_monotonic()},
+                         {"unjudged", found.judged.unjudged()},
+                         {"caught_up", found.caught_up},
+                         {"passed", good}}),
+                 {}, good);
+    };
+    return out.finish(measure(out, what, every(routines_to_try(values), values.sizes), poll_by));
 }
 
 } // namespace
