@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "measure/link_load.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
 #include <barmap/rpc.hpp>
+
+#include <array>
 
 namespace barmap::tool {
 namespace {
@@ -79,41 +77,27 @@ constexpr call_size call_sizes[] = {
 bool measure_ring_calls(ring_bench const& bench) {
     std::uint64_t const rounds = bench.iterations(100'000, 200);
     unsigned const many = bench.simulated() ? 4 : 1024;
-    progress bar(std::size(call_sizes) * 2 * bench.loads().size());
-    table rows({"call of the CPU", "threads", "link", "min us", "p50 us", "p99 us", "p99.9 us",
-                "max us", "M calls/s"});
-    bool good = true;
-    for (bool const under_load : bench.loads()) {
-        auto const load = load_if(under_load, bench.gpu);
-        for (call_size const& size : call_sizes)
-            for (unsigned const threads : {1u, many}) {
-                bar.step(formatted("calls of {} and {} B", size.request, size.reply));
-                std::uint64_t const each = threads == 1 ? rounds : rounds / 100 + 1;
-                call_result const found =
-                    size.run(bench, {size.request, size.reply, threads, each});
-                summary const times = found.times.summarise();
-                double const per_second = double(found.calls) / found.seconds;
-                json row = object({{"measurement", "call"},
-                                   {"request_bytes", size.request},
-                                   {"reply_bytes", size.reply},
-                                   {"threads", threads},
-                                   {"load", under_load},
-                                   {"calls", found.calls},
-                                   {"calls_per_s", per_second}});
-                put_tail(row, times);
-                row["passed"] = found.good;
-                bench.out.add(std::move(row));
-                rows.row({formatted("{} B, answer {} B", size.request, size.reply),
-                          std::to_string(threads), under_load ? "loaded" : "idle",
-                          microseconds(times.min_ns), microseconds(times.p50_ns),
-                          microseconds(times.p99_ns), microseconds(times.p99_9_ns),
-                          microseconds(times.max_ns), formatted("{:.3f}", per_second / 1e6),
-                          found.good ? "" : "FAILED: a call or an answer was wrong"});
-                good &= found.good;
-            }
-    }
-    bench.out.say(rows.text() + "\n");
-    return good;
+    measurement const what("call", {"call of the CPU", column("threads", "threads"), link_column(),
+                                    us("min"), us("p50"), us("p99"), us("p99.9"), us("max"),
+                                    column("M calls/s", "calls_per_s", fixed<3, 1'000'000>)});
+    auto const measure_one = [&](results& into, bool under_load, call_size const& size,
+                                 unsigned threads) {
+        into.now(formatted("calls of {} and {} B", size.request, size.reply));
+        std::uint64_t const each = threads == 1 ? rounds : rounds / 100 + 1;
+        call_result const found = size.run(bench, {size.request, size.reply, threads, each});
+        into.add(result({{"request_bytes", size.request},
+                         {"reply_bytes", size.reply},
+                         {"threads", threads},
+                         {"load", under_load},
+                         {"calls", found.calls},
+                         {"calls_per_s", double(found.calls) / found.seconds}})
+                     .with_tail(found.times.summarise())
+                     .has("passed", found.good),
+                 {formatted("{} B, answer {} B", size.request, size.reply),
+                  found.good ? "" : "FAILED: a call or an answer was wrong"},
+                 found.good);
+    };
+    return bench.measure(what, every(call_sizes, std::array{1u, many}), measure_one);
 }
 
 } // namespace barmap::tool

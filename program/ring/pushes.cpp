@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/link_load.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "ring/ring_bench.hpp"
 
 #include <barmap/ring.hpp>
@@ -67,38 +64,27 @@ bool measure_ring_pushes(ring_bench const& bench) {
     for (std::size_t const each : {std::size_t{16}, bench.values.slots / 2})
         if (each > bursts.back() && each <= bench.values.slots / 2)
             bursts.push_back(each);
-    progress bar(bench.loads().size() * std::size(push_sizes) * bursts.size());
-    table rows({"try_push", "burst", "link", "min ns", "p50 ns", "p90 ns", "p99 ns", "p99.9 ns"});
-    bool good = true;
-    for (bool const under_load : bench.loads()) {
-        auto const load = load_if(under_load, bench.gpu);
-        for (push_size const& size : push_sizes)
-            for (std::size_t const burst : bursts) {
-                bar.step(formatted("try_push {} B, bursts of {}", size.message, burst));
-                std::uint64_t const all = bench.messages(1'000'000, 2000);
-                std::size_t const count =
-                    std::clamp<std::uint64_t>(burst == 1 ? all / 10 : all / burst, 10, 100'000);
-                push_cost const found = size.measure(bench, burst, count);
-                summary const times = found.times.summarise();
-                json row = object({{"measurement", "push"},
-                                   {"direction", "h2d"},
-                                   {"message_bytes", size.message},
-                                   {"burst", burst},
-                                   {"slots", bench.values.slots},
-                                   {"load", under_load}});
-                put_tail(row, times);
-                row["passed"] = found.good;
-                bench.out.add(std::move(row));
-                auto const ns = [](double value) { return formatted("{:.1f}", value); };
-                rows.row({formatted("{} B", size.message), std::to_string(burst),
-                          under_load ? "loaded" : "idle", ns(times.min_ns), ns(times.p50_ns),
-                          ns(times.p90_ns), ns(times.p99_ns), ns(times.p99_9_ns),
-                          found.good ? "" : "FAILED: messages were wrong or refused"});
-                good &= found.good;
-            }
-    }
-    bench.out.say(rows.text() + "\n");
-    return good;
+    measurement const what("push", {"try_push", column("burst", "burst"), link_column(), ns("min"),
+                                    ns("p50"), ns("p90"), ns("p99"), ns("p99.9")});
+    auto const measure_one = [&](results& into, bool under_load, push_size const& size,
+                                 std::size_t burst) {
+        into.now(formatted("try_push {} B, bursts of {}", size.message, burst));
+        std::uint64_t const all = bench.messages(1'000'000, 2000);
+        std::size_t const count =
+            std::clamp<std::uint64_t>(burst == 1 ? all / 10 : all / burst, 10, 100'000);
+        push_cost const found = size.measure(bench, burst, count);
+        into.add(result({{"direction", "h2d"},
+                         {"message_bytes", size.message},
+                         {"burst", burst},
+                         {"slots", bench.values.slots},
+                         {"load", under_load}})
+                     .with_tail(found.times.summarise())
+                     .has("passed", found.good),
+                 {formatted("{} B", size.message),
+                  found.good ? "" : "FAILED: messages were wrong or refused"},
+                 found.good);
+    };
+    return bench.measure(what, every(push_sizes, bursts), measure_one);
 }
 
 } // namespace barmap::tool

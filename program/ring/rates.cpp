@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/link_load.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
@@ -24,42 +21,33 @@ std::vector<ring_run> every_ring_run(std::size_t slots, std::uint64_t messages) 
 } // namespace
 
 bool measure_ring_rates(ring_bench const& bench) {
-    std::vector<ring_run> const runs =
-        every_ring_run(bench.values.slots, bench.messages(1'000'000, 2000));
-    progress bar(runs.size() * bench.loads().size());
-    table rows({"ring", "message", "GPU's side", "at once", "link", "M messages/s", "GB/s"});
-    bool good = true;
-    for (bool const under_load : bench.loads()) {
-        auto const load = load_if(under_load, bench.gpu);
-        for (ring_run const& run : runs) {
-            std::string_view const way = name_of(run.way);
-            bar.step(formatted("{} {} B {}", way, run.message, name_of(run.who)));
-            ring_result const found = run_ring(bench, run);
-            std::size_t const slot = slot_bytes(run.way, run.message);
-            double const gigabytes = found.per_second() * run.message / 1e9;
-            json row = object({{"measurement", "rate"},
-                               {"direction", way},
-                               {"slot_bytes", slot},
-                               {"message_bytes", run.message},
-                               {"gpu_side", name_of(run.who)},
-                               {"batch", run.batch},
-                               {"slots", run.slots},
-                               {"load", under_load},
-                               {"messages", found.timed_messages},
-                               {"seconds", found.seconds},
-                               {"messages_per_s", found.per_second()},
-                               {"gb_per_s", gigabytes}});
-            put(row, found);
-            bench.out.add(std::move(row));
-            rows.row({std::string(way), formatted("{} in {} B", run.message, slot),
-                      std::string(name_of(run.who)), std::to_string(run.batch),
-                      under_load ? "loaded" : "idle", formatted("{:.3f}", found.per_second() / 1e6),
-                      formatted("{:.3f}", gigabytes), found.good() ? "" : verdict(found)});
-            good &= found.good();
-        }
-    }
-    bench.out.say(rows.text() + "\n");
-    return good;
+    measurement const what("rate", {column("ring", "direction"), "message",
+                                    column("GPU's side", "gpu_side"), column("at once", "batch"),
+                                    link_column(),
+                                    column("M messages/s", "messages_per_s", fixed<3, 1'000'000>),
+                                    column("GB/s", "gb_per_s", fixed<3>)});
+    auto const measure_one = [&](results& into, bool under_load, ring_run const& run) {
+        std::string_view const way = name_of(run.way);
+        into.now(formatted("{} {} B {}", way, run.message, name_of(run.who)));
+        ring_result const found = run_ring(bench, run);
+        std::size_t const slot = slot_bytes(run.way, run.message);
+        into.add(result({{"direction", way},
+                         {"slot_bytes", slot},
+                         {"message_bytes", run.message},
+                         {"gpu_side", name_of(run.who)},
+                         {"batch", run.batch},
+                         {"slots", run.slots},
+                         {"load", under_load},
+                         {"messages", found.timed_messages},
+                         {"seconds", found.seconds},
+                         {"messages_per_s", found.per_second()},
+                         {"gb_per_s", found.per_second() * run.message / 1e9}})
+                     .with(found),
+                 {formatted("{} in {} B", run.message, slot), found.good() ? "" : verdict(found)},
+                 found.good());
+    };
+    auto const runs = every_ring_run(bench.values.slots, bench.messages(1'000'000, 2000));
+    return bench.measure(what, every(runs), measure_one);
 }
 
 } // namespace barmap::tool

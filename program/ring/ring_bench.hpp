@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "measure/gpu_kernels.hpp"
-#include "measure/opened_gpu.hpp"
-#include "output/report.hpp"
-#include "output/timing.hpp"
 #include "command/options.hpp"
 #include "kernels/ring_kernels.cuh"
+#include "measure/gpu_kernels.hpp"
+#include "measure/link_load.hpp"
+#include "measure/opened_gpu.hpp"
+#include "output/results.hpp"
+#include "output/timing.hpp"
 
 #include <barmap/arena.hpp>
 
@@ -42,11 +43,29 @@ struct ring_bench {
     [[nodiscard]] bool simulated() const { return gpu.device().simulated(); }
     /// Without load, and under --load with it too.
     [[nodiscard]] std::vector<bool> loads() const;
+    /// Measures each of the cases with each of the loads: work(results&, bool under_load, the parts
+    /// of a case...). @return whether every result is right
+    template <class Cases, class Work>
+    [[nodiscard]] bool measure(measurement const& what, Cases const& cases,
+                               Work const& work) const {
+        progress bar(cases.size() * loads().size());
+        results found(out, what, &bar);
+        for (bool const under_load : loads()) {
+            auto const load = load_if(under_load, gpu);
+            found.each(cases, [&](results& into, auto const&... parts) {
+                work(into, under_load, parts...);
+            });
+        }
+        return found.tell();
+    }
     /// --messages, or else one of these.
     [[nodiscard]] std::uint64_t messages(std::uint64_t usual, std::uint64_t if_simulated) const;
     /// --iterations, or else one of these.
     [[nodiscard]] std::size_t iterations(std::size_t usual, std::size_t if_simulated) const;
 };
+
+/// "idle" or "loaded", of the member "load".
+[[nodiscard]] column link_column();
 
 /// Who reads or writes on the GPU.
 enum class ring_threads { one, warp, many };

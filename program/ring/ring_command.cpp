@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "command/exit_codes.hpp"
+#include "kernels/ring_kernels.ptx.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
-#include "command/exit_codes.hpp"
 #include "ring/ring_bench.hpp"
-#include "kernels/ring_kernels.ptx.hpp"
 
 #include <barmap/ring.hpp>
 
@@ -56,11 +56,16 @@ int run(ring_options const& values) {
     part("calls", measure_ring_calls);
     part("steps", measure_ring_steps);
     part("soak", soak_rings);
-    out.finish();
-    return good ? exit_ok : exit_failed;
+    return out.finish(good);
 }
 
 } // namespace
+
+column link_column() {
+    return {"link", "load", [](json const& under_load) -> std::string {
+                return under_load.get<bool>() ? "loaded" : "idle";
+            }};
+}
 
 std::vector<bool> ring_bench::loads() const {
     return values.load ? std::vector<bool>{false, true} : std::vector<bool>{false};
@@ -102,9 +107,9 @@ void add_ring(command_line& program) {
              "measure rates, trip, fifo and calls a second time while CUDA copies both ways");
     add_output_options(app, *values);
     app.footer(
-        {.remark =
-             "Every word of every message is verified by its reader, with its number and a sum. On a "
-             "terminal, a line says how long the rest of a part takes.",
+        {.remark = "Every word of every message is verified by its reader, with its number and a "
+                   "sum. On a "
+                   "terminal, a line says how long the rest of a part takes.",
          .exit_codes = {"0 done, and every message was right",
                         "1 a message was lost, doubled, torn or out of order, or a kernel did not "
                         "end as it should",

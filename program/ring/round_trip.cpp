@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "measure/doorbell.hpp"
-#include "measure/link_load.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
 #include <barmap/ring.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace barmap::tool {
 namespace {
@@ -117,58 +114,43 @@ bool measure_ring_trips(ring_bench const& bench) {
     std::size_t const rounds = bench.iterations(100'000, 2000);
     doorbell bell(bench.gpu, bench.values);
     progress bar(bench.values.slices * bench.loads().size() * 2);
-    table rows({"round trip", "link", "min us", "p50 us", "p90 us", "p99 us", "p99.9 us", "max us",
-                "p50 over doorbell", "p99 over doorbell", "p50 over bare"});
-    bool good = true;
-    for (bool const under_load : bench.loads()) {
-        auto const load = load_if(under_load, bench.gpu);
-        for (unsigned const bytes : {32u, 56u}) {
-            trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
-                                                 : take_turns<56>(bench, bell, rounds, bar);
-            summary const base = found.doorbell.summarise(), bare = found.bare.summarise();
-            auto const report_row = [&](char const* name, char const* text, samples const& taken) {
-                summary const times = taken.summarise();
-                json row = object({{"measurement", "trip"},
-                                   {"message_bytes", bytes},
-                                   {"way", name},
-                                   {"load", under_load}});
-                put_tail(row, times);
-                row["p50_over_doorbell"] = times.p50_ns / base.p50_ns;
-                row["p99_over_doorbell"] = times.p99_ns / base.p99_ns;
-                row["p50_over_bare"] = times.p50_ns / bare.p50_ns;
-                row["p99_over_bare"] = times.p99_ns / bare.p99_ns;
-                row["passed"] = found.good;
-                bench.out.add(std::move(row));
-                rows.row({text, under_load ? "loaded" : "idle", microseconds(times.min_ns),
-                          microseconds(times.p50_ns), microseconds(times.p90_ns),
-                          microseconds(times.p99_ns), microseconds(times.p99_9_ns),
-                          microseconds(times.max_ns),
-                          formatted("{:.3f}", times.p50_ns / base.p50_ns),
-                          formatted("{:.3f}", times.p99_ns / base.p99_ns),
-                          formatted("{:.3f}", times.p50_ns / bare.p50_ns)});
-            };
-            report_row("ring", formatted("rings, {} B in 64 B, and 8 in 16", bytes).c_str(),
-                       found.ring);
-            report_row("bare", "the same slots, bare kernel", found.bare);
-            report_row("doorbell", "doorbell (pingpong)", found.doorbell);
-            report_row("clock", "clock alone, no GPU", found.clock_only);
-            if (!found.good)
-                bench.out.say("FAILED: a message or an answer was wrong\n");
-            good &= found.good;
-        }
-    }
-    bench.out.say(rows.text() + "\n");
-    return good;
+    measurement const what("trip", {"round trip", link_column(), us("min"), us("p50"), us("p90"),
+                                    us("p99"), us("p99.9"), us("max"),
+                                    column("p50 over doorbell", "p50_over_doorbell", fixed<3>),
+                                    column("p99 over doorbell", "p99_over_doorbell", fixed<3>),
+                                    column("p50 over bare", "p50_over_bare", fixed<3>)});
+    auto const measure_one = [&](results& into, bool under_load, unsigned bytes) {
+        trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
+                                             : take_turns<56>(bench, bell, rounds, bar);
+        summary const base = found.doorbell.summarise(), bare = found.bare.summarise();
+        auto const add = [&](char const* way, std::string text, samples const& taken) {
+            summary const times = taken.summarise();
+            into.add(result({{"message_bytes", bytes}, {"way", way}, {"load", under_load}})
+                         .with_tail(times)
+                         .has("p50_over_doorbell", times.p50_ns / base.p50_ns)
+                         .has("p99_over_doorbell", times.p99_ns / base.p99_ns)
+                         .has("p50_over_bare", times.p50_ns / bare.p50_ns)
+                         .has("p99_over_bare", times.p99_ns / bare.p99_ns)
+                         .has("passed", found.good),
+                     {std::move(text)}, found.good);
+        };
+        add("ring", formatted("rings, {} B in 64 B, and 8 in 16", bytes), found.ring);
+        add("bare", "the same slots, bare kernel", found.bare);
+        add("doorbell", "doorbell (pingpong)", found.doorbell);
+        add("clock", "clock alone, no GPU", found.clock_only);
+        if (!found.good)
+            bench.out.say("FAILED: a message or an answer was wrong\n");
+    };
+    return bench.measure(what, every(std::array{32u, 56u}), measure_one);
 }
 
 bool measure_ring_fifo(ring_bench const& bench) {
     constexpr std::size_t warm_up = 100;
     std::size_t const rounds = bench.iterations(100'000, 2000);
-    table rows({"fifo of one slot", "link", "us an iteration", "min us", "p50 us", "p99 us",
-                "p99.9 us", "max us"});
-    bool good = true;
-    for (bool const under_load : bench.loads()) {
-        auto const load = load_if(under_load, bench.gpu);
+    measurement const what("fifo", {"fifo of one slot", link_column(),
+                                    column("us an iteration", "ns_per_iteration", us_of), us("min"),
+                                    us("p50"), us("p99"), us("p99.9"), us("max")});
+    return bench.measure(what, every(), [&](results& into, bool under_load) {
         ring_to_cpu<sealed_message<8>> ring(bench.memory, 1);
         ring_kernel kernel(bench, "barmap_ring_source_thread_8");
         kernel.launch({0, rounds + warm_up, ring_kernel::nanoseconds}, [&] { ring.close(); },
@@ -192,20 +174,11 @@ bool measure_ring_fifo(ring_bench const& bench) {
         ring_findings const pushed = kernel.wait().front();
         bool const right = pushed.count == found.count && pushed.checksum == found.checksum &&
                            faults_of(found) == 0;
-        summary const times = taken.summarise();
-        json row =
-            object({{"measurement", "fifo"}, {"load", under_load}, {"ns_per_iteration", each}});
-        put_tail(row, times);
-        row["passed"] = right;
-        bench.out.add(std::move(row));
-        rows.row({"push, pop, credit back", under_load ? "loaded" : "idle", microseconds(each),
-                  microseconds(times.min_ns), microseconds(times.p50_ns),
-                  microseconds(times.p99_ns), microseconds(times.p99_9_ns),
-                  microseconds(times.max_ns), right ? "" : "FAILED: a message was wrong"});
-        good &= right;
-    }
-    bench.out.say(rows.text() + "\n");
-    return good;
+        into.add(result({{"load", under_load}, {"ns_per_iteration", each}})
+                     .with_tail(taken.summarise())
+                     .has("passed", right),
+                 {"push, pop, credit back", right ? "" : "FAILED: a message was wrong"}, right);
+    });
 }
 
 } // namespace barmap::tool

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/link_load.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
@@ -67,17 +64,17 @@ public:
                 run_ring(bench_, each, [&](std::uint64_t done) { bar.reach(before + done, name); });
             before += each.messages;
             bar.reach(before, name);
-            json row = object({{"measurement", "soak"},
-                               {"part", part},
-                               {"direction", name_of(each.way)},
-                               {"message_bytes", each.message},
-                               {"slot_bytes", slot_bytes(each.way, each.message)},
-                               {"gpu_side", name_of(each.who)},
-                               {"slots", each.slots},
-                               {"first", each.first},
-                               {"load", under_load}});
-            put(row, found);
-            bench_.out.add(std::move(row));
+            bench_.out.add(result({{"measurement", "soak"},
+                                   {"part", part},
+                                   {"direction", name_of(each.way)},
+                                   {"message_bytes", each.message},
+                                   {"slot_bytes", slot_bytes(each.way, each.message)},
+                                   {"gpu_side", name_of(each.who)},
+                                   {"slots", each.slots},
+                                   {"first", each.first},
+                                   {"load", under_load}})
+                               .with(found)
+                               .row);
             count(name_of(each.way), under_load, found);
             if (!found.good())
                 bench_.out.say(formatted("{}, from {}: {}\n", name, each.first, verdict(found)));
@@ -85,32 +82,25 @@ public:
     }
 
     bool finish() const {
-        table rows({"soak", "link", "rings", "pushed", "popped", "lost", "doubled", "torn",
-                    "out of order"});
-        bool good = true;
-        for (sum const& each : sums_) {
-            ring_result const& found = each.found;
-            rows.row({each.direction, each.under_load ? "loaded" : "idle",
-                      std::to_string(each.rings), std::to_string(found.pushed),
-                      std::to_string(found.read.count), std::to_string(each.lost),
-                      std::to_string(found.read.doubled), std::to_string(found.read.torn),
-                      std::to_string(found.read.out_of_order), each.good ? "passed" : "FAILED"});
-            json row = object({{"measurement", "soak total"},
-                               {"direction", each.direction},
-                               {"load", each.under_load},
-                               {"rings", each.rings},
-                               {"pushed", found.pushed},
-                               {"popped", found.read.count},
-                               {"lost", each.lost},
-                               {"doubled", found.read.doubled},
-                               {"torn", found.read.torn},
-                               {"out_of_order", found.read.out_of_order},
-                               {"passed", each.good}});
-            bench_.out.add(std::move(row));
-            good &= each.good;
-        }
-        bench_.out.say(rows.text() + "\n");
-        return good;
+        measurement const what("soak total", {column("soak", "direction"), link_column(),
+                                              column("rings", "rings"), column("pushed", "pushed"),
+                                              column("popped", "popped"), column("lost", "lost"),
+                                              column("doubled", "doubled"), column("torn", "torn"),
+                                              column("out of order", "out_of_order")});
+        results all(bench_.out, what);
+        for (sum const& each : sums_)
+            all.add(result({{"direction", each.direction},
+                            {"load", each.under_load},
+                            {"rings", each.rings},
+                            {"pushed", each.found.pushed},
+                            {"popped", each.found.read.count},
+                            {"lost", each.lost},
+                            {"doubled", each.found.read.doubled},
+                            {"torn", each.found.read.torn},
+                            {"out_of_order", each.found.read.out_of_order},
+                            {"passed", each.good}}),
+                    {verdict(each.good, "")}, each.good);
+        return all.tell();
     }
 
 private:

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "measure/cuda_stream.hpp"
 #include "measure/gpu_memory.hpp"
-#include "output/formatted.hpp"
-#include "output/table.hpp"
-#include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
 #include <barmap/step_tensors.hpp>
@@ -48,22 +45,18 @@ bool measure_ring_steps(ring_bench const& bench) {
         trips.add(nanoseconds(done - begin).count() - clock_cost_ns());
     }
     bool const good = wrong == 0 && !inputs.failed() && !outputs.failed();
-    table rows({"a step of 48 × 256 B", "min us", "p50 us", "p99 us", "p99.9 us", "max us"});
+    measurement const what(
+        "step", {"a step of 48 × 256 B", us("min"), us("p50"), us("p99"), us("p99.9"), us("max")});
+    results found(bench.out, what);
     auto const add = [&](char const* name, char const* text, samples const& taken) {
-        summary const times = taken.summarise();
-        json row = object(
-            {{"measurement", "step"}, {"what", name}, {"tensors", tensors}, {"bytes", bytes}});
-        put_tail(row, times);
-        row["passed"] = good;
-        bench.out.add(std::move(row));
-        rows.row({text, microseconds(times.min_ns), microseconds(times.p50_ns),
-                  microseconds(times.p99_ns), microseconds(times.p99_9_ns),
-                  microseconds(times.max_ns), good ? "" : "FAILED: a value was wrong"});
+        found.add(result({{"what", name}, {"tensors", tensors}, {"bytes", bytes}})
+                      .with_tail(taken.summarise())
+                      .has("passed", good),
+                  {text, good ? "" : "FAILED: a value was wrong"}, good);
     };
     add("push", "fill and push", pushes);
     add("trip", "push, load, store, pop", trips);
-    bench.out.say(rows.text() + "\n");
-    return good;
+    return found.tell();
 }
 
 } // namespace barmap::tool
