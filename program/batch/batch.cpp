@@ -97,8 +97,7 @@ int run(batch_options const& given) {
     part(values.beside == "gemm", measure_beside_gemm);
     part(values.beside == "copy", measure_beside_copy);
     out.set("engines", reports_of(engine));
-    out.finish();
-    return good ? exit_ok : exit_failed;
+    return out.finish(good);
 }
 
 } // namespace

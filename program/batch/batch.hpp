@@ -2,8 +2,8 @@
 #pragma once
 
 #include "batch/batch_methods.hpp"
-#include "output/report.hpp"
 #include "command/options.hpp"
+#include "output/results.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-/// barmap batch: compares batches of scattered copies by device::batch_queue() with the machine's other
-/// methods.
+/// barmap batch: compares batches of scattered copies by device::batch_queue() with the machine's
+/// other methods.
 namespace barmap::tool {
 
 struct batch_options : options {
@@ -39,6 +39,15 @@ struct named_method {
     std::unique_ptr<batch_method> method;
 };
 
+/// A number of pieces of one size.
+struct batch_shape {
+    std::size_t pieces, size;
+    [[nodiscard]] std::size_t bytes() const { return pieces * size; }
+    [[nodiscard]] std::string text() const; ///< "64 x 4 KiB"
+};
+/// Adds pieces and size to a row.
+void put(json& row, batch_shape const& shape);
+
 /// The inputs of every measurement. The GPU's context is current.
 struct batch_bench {
     report& out;
@@ -54,16 +63,13 @@ struct batch_bench {
     /// "d2h", "h2d", "to_peer", "from_peer" or "inside".
     [[nodiscard]] std::string_view name_of(copy_direction way) const;
     [[nodiscard]] std::vector<batch_order> orders() const;
+    [[nodiscard]] std::size_t rounds(std::size_t usual) const; ///< --iterations, or else these
     /// The requested methods. Reports those that the machine lacks.
     [[nodiscard]] std::vector<named_method> methods() const;
     void tell(std::vector<left_out> const& missing) const;
-};
-
-/// A number of pieces of one size.
-struct batch_shape {
-    std::size_t pieces, size;
-    [[nodiscard]] std::size_t bytes() const { return pieces * size; }
-    [[nodiscard]] std::string text() const; ///< "64 x 4 KiB"
+    /// The result of a method at a shape.
+    [[nodiscard]] result result_of(copy_direction way, batch_shape const& shape,
+                                   batch_method const& method) const;
 };
 
 /// The shapes of the command line, by default of these numbers and sizes, without those that take
@@ -82,6 +88,8 @@ verify_batch(batch_pools& pools, copy_direction way, batch_order order, batch_sh
 
 /// Adds wrong_bytes and guard_bytes to a row.
 void put(json& row, batch_faults const& found);
+/// What a table says of a rate in GB/s, or that bytes were wrong.
+[[nodiscard]] std::string rate_or_wrong(double rate, batch_faults const& found);
 
 // Each function measures, reports, and returns whether every byte was right. @throws error
 

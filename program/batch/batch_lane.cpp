@@ -48,4 +48,33 @@ double batch_lane::gigabytes_per_second() const {
     return static_cast<double>(batches_ * bytes_) / seconds_ / 1e9;
 }
 
+lanes_found run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, batch_pools& pools,
+                      std::function<void()> const& work) {
+    for (auto const& each : lanes)
+        pools.clear(each->way(), pools.size());
+    {
+        struct running {
+            std::atomic<unsigned> waiting{0};
+            std::atomic<bool> stop{false};
+            std::vector<std::thread> threads{};
+            ~running() {
+                stop = true;
+                for (std::thread& each : threads)
+                    each.join();
+            }
+        } state{static_cast<unsigned>(lanes.size())};
+        for (auto const& each : lanes)
+            state.threads.emplace_back([&] { each->run(state.waiting, state.stop); });
+        while (state.waiting > 0)
+            std::this_thread::yield();
+        work();
+    }
+    lanes_found found;
+    for (auto const& each : lanes) {
+        found.rates.push_back(each->gigabytes_per_second());
+        found.faults += pools.compare(each->way(), each->places(), pools.size());
+    }
+    return found;
+}
+
 } // namespace barmap::tool

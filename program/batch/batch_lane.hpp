@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,25 +44,17 @@ private:
     std::exception_ptr failure_;
 };
 
-/// Runs every lane on its own thread and, once all are ready, work() on this one.
-/// @throws what work() throws
-template <class Work>
-void run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, Work&& work) {
-    struct running {
-        std::atomic<unsigned> waiting{0};
-        std::atomic<bool> stop{false};
-        std::vector<std::thread> threads{};
-        ~running() {
-            stop = true;
-            for (std::thread& each : threads)
-                each.join();
-        }
-    } state{static_cast<unsigned>(lanes.size())};
-    for (auto const& each : lanes)
-        state.threads.emplace_back([&] { each->run(state.waiting, state.stop); });
-    while (state.waiting > 0)
-        std::this_thread::yield();
-    work();
-}
+/// What lanes have copied together.
+struct lanes_found {
+    std::vector<double> rates; ///< GB/s of each
+    batch_faults faults;
+};
+
+/// Runs every lane on its own thread and, once all are ready, work() on this one; then compares
+/// every byte. A lane to the CPU must be the first: the check of the other one overwrites its
+/// bytes.
+/// @throws what work() or a copy throws
+[[nodiscard]] lanes_found run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes,
+                                    batch_pools& pools, std::function<void()> const& work);
 
 } // namespace barmap::tool

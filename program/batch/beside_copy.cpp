@@ -4,12 +4,11 @@
 #include "measure/cuda_stream.hpp"
 #include "measure/gpu_kernels.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 
 #include <array>
-#include <utility>
+#include <functional>
+#include <numeric>
 
 namespace barmap::tool {
 namespace {
@@ -55,62 +54,45 @@ struct load {
 } // namespace
 
 bool measure_beside_copy(batch_bench const& bench) {
-    constexpr std::size_t copies_by_default = 500;
-    std::size_t const count =
-        bench.values.iterations > 0 ? bench.values.iterations : copies_by_default;
+    std::size_t const count = bench.rounds(500);
     std::vector<batch_shape> const shapes = shapes_of(bench.values, {1024}, {8 * KiB, 64 * KiB});
     std::array<load, 4> const loads{load{"nothing", {}}, load{"d2h", {copy_direction::to_cpu}},
                                     load{"h2d", {copy_direction::to_gpu}},
                                     load{"both", {copy_direction::to_cpu, copy_direction::to_gpu}}};
     batch_pools pools = bench.pools(bench.values.pool);
     small_copies copies(bench.gpu);
-    std::vector<named_method> const methods = bench.methods();
-    progress bar(shapes.size() * methods.size() * loads.size());
-    table rows({"a copy of 4 KiB beside", "by", "to CPU us", "p99 us", "to GPU us", "p99 us",
-                "batches GB/s"});
-    bool good = true;
-    for (batch_shape const& shape : shapes)
-        for (named_method const& method : methods)
-            for (load const& beside : loads) {
-                bar.step(formatted("beside {} {}", beside.name, shape.text()));
-                std::vector<std::unique_ptr<batch_lane>> lanes;
-                for (copy_direction const way : beside.ways) {
-                    lanes.push_back(std::make_unique<batch_lane>(bench, pools, method.name, way,
-                                                                 batch_order::random, shape));
-                    pools.clear(way, pools.size());
-                }
-                std::array<samples, 2> found;
-                run_lanes(lanes, [&] { found = copies.measure(count); });
-                double rate = 0;
-                batch_faults faults;
-                for (auto const& each : lanes) {
-                    rate += each->gigabytes_per_second();
-                    faults += pools.compare(each->way(), each->places(), pools.size());
-                }
-                summary const to_cpu = found[0].summarise(), to_gpu = found[1].summarise();
-                json row = object({{"measurement", "beside copy"},
-                                   {"batches", beside.name},
-                                   {"pieces", shape.pieces},
-                                   {"size", shape.size},
-                                   {"method", method.method->name()}});
-                for (auto const& [name, its] :
-                     {std::pair{"to_cpu", to_cpu}, std::pair{"to_gpu", to_gpu}}) {
-                    row[formatted("{}_p50_ns", name)] = its.p50_ns;
-                    row[formatted("{}_p99_ns", name)] = its.p99_ns;
-                }
-                row["gb_per_s"] = rate;
-                put(row, faults);
-                bench.out.add(std::move(row));
-                rows.row({formatted("{} {}", beside.name, shape.text()), method.method->name(),
-                          formatted("{:.1f}", to_cpu.p50_ns / 1e3),
-                          formatted("{:.1f}", to_cpu.p99_ns / 1e3),
-                          formatted("{:.1f}", to_gpu.p50_ns / 1e3),
-                          formatted("{:.1f}", to_gpu.p99_ns / 1e3),
-                          faults.none() ? formatted("{:.2f}", rate) : "WRONG"});
-                good &= faults.none();
-            }
-    bench.out.say(rows.text() + "\n");
-    return good;
+    std::vector<named_method> const made = bench.methods();
+    std::vector<std::reference_wrapper<named_method const>> const methods(made.begin(), made.end());
+    measurement const what("beside copy",
+                           {"a copy of 4 KiB beside", column("by", "method"),
+                            column("to CPU us", "to_cpu_p50_ns", fixed<1, 1000>),
+                            column("p99 us", "to_cpu_p99_ns", fixed<1, 1000>),
+                            column("to GPU us", "to_gpu_p50_ns", fixed<1, 1000>),
+                            column("p99 us", "to_gpu_p99_ns", fixed<1, 1000>), "batches GB/s"});
+    auto const measure_one = [&](results& into, batch_shape const& shape,
+                                 named_method const& method, load const& beside) {
+        std::string const name = formatted("{} {}", beside.name, shape.text());
+        into.now("beside " + name);
+        std::vector<std::unique_ptr<batch_lane>> lanes;
+        for (copy_direction const way : beside.ways)
+            lanes.push_back(std::make_unique<batch_lane>(bench, pools, method.name, way,
+                                                         batch_order::random, shape));
+        std::array<samples, 2> found;
+        lanes_found const ran = run_lanes(lanes, pools, [&] { found = copies.measure(count); });
+        double const rate = std::accumulate(ran.rates.begin(), ran.rates.end(), 0.0);
+        summary const to_cpu = found[0].summarise(), to_gpu = found[1].summarise();
+        into.add(result({{"batches", beside.name}})
+                     .with(shape)
+                     .has("method", method.method->name())
+                     .has("to_cpu_p50_ns", to_cpu.p50_ns)
+                     .has("to_cpu_p99_ns", to_cpu.p99_ns)
+                     .has("to_gpu_p50_ns", to_gpu.p50_ns)
+                     .has("to_gpu_p99_ns", to_gpu.p99_ns)
+                     .has("gb_per_s", rate)
+                     .with(ran.faults),
+                 {name, rate_or_wrong(rate, ran.faults)}, ran.faults.none());
+    };
+    return measure(bench.out, what, every(shapes, methods, loads), measure_one);
 }
 
 } // namespace barmap::tool

@@ -4,8 +4,6 @@
 #include "batch/cublas.hpp"
 #include "measure/cuda_stream.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 
 #include <algorithm>
@@ -99,9 +97,7 @@ void run_beside(product_loop& products, beside& each) {
 } // namespace
 
 bool measure_beside_gemm(batch_bench const& bench) {
-    constexpr std::size_t rounds_by_default = 7;
-    std::size_t const rounds =
-        bench.values.iterations > 0 ? bench.values.iterations : rounds_by_default;
+    std::size_t const rounds = bench.rounds(7);
     std::vector<batch_shape> const shapes = shapes_of(bench.values, {1024}, {4 * KiB, 64 * KiB});
     product_loop products;
     batch_pools pools = bench.pools(bench.values.pool);
@@ -110,53 +106,42 @@ bool measure_beside_gemm(batch_bench const& bench) {
     constexpr std::size_t first_of_batches = 1;
     for (named_method& each : bench.methods())
         all.push_back({std::move(each.method)});
-    progress bar(shapes.size() * bench.values.directions.size());
-    table rows({"beside a product", "copies by", "product ms", "slower by", "copies GB/s"});
-    bool good = true;
-    for (copy_direction const way : bench.directions())
-        for (batch_shape const& shape : shapes) {
-            bar.step(formatted("beside {} {}", bench.name_of(way), shape.text()));
-            for (std::size_t i = 0; i < all.size(); ++i) {
-                auto const order =
-                    i < first_of_batches ? batch_order::contiguous : batch_order::random;
-                all[i] = {std::move(all[i].method)};
-                all[i].faults =
-                    verify_batch(*all[i].method, pools, way, order, shape, bench.values.seed);
-                all[i].pieces = pools.pieces(
-                    way, piece_picker(shape.size, pools.size(), order, bench.values.seed)
-                             .pick(shape.pieces));
-                all[i].method->prepare(all[i].pieces);
-            }
-            for (beside& each : all)
-                for (std::size_t round = 0; round < rounds; ++round)
-                    run_beside(products, each);
-            for (beside const& each : all) {
-                summary const times = each.product_ns.summarise();
-                double const alone_ns = each.alone_ns.summarise().p50_ns;
-                double const ratio = alone_ns > 0 ? times.p50_ns / alone_ns : 0;
-                double const rate =
-                    each.seconds > 0
-                        ? static_cast<double>(each.batches * shape.bytes()) / each.seconds / 1e9
-                        : 0;
-                json row = object({{"measurement", "beside gemm"},
-                                   {"direction", bench.name_of(way)},
-                                   {"pieces", shape.pieces},
-                                   {"size", shape.size},
-                                   {"method", each.method->name()}});
-                put(row, times);
-                row["alone_ns"] = alone_ns;
-                row["over_alone"] = ratio;
-                row["gb_per_s"] = rate;
-                put(row, each.faults);
-                bench.out.add(std::move(row));
-                rows.row({formatted("{} {}", bench.name_of(way), shape.text()), each.method->name(),
-                          formatted("{:.3f}", times.p50_ns / 1e6), formatted("x {:.3f}", ratio),
-                          each.faults.none() ? formatted("{:.2f}", rate) : "WRONG"});
-                good &= each.faults.none();
-            }
+    measurement const what("beside gemm", {"beside a product", column("copies by", "method"),
+                                           column("product ms", "p50_ns", fixed<3, 1'000'000>),
+                                           "slower by", "copies GB/s"});
+    auto const measure_shape = [&](results& into, copy_direction way, batch_shape const& shape) {
+        std::string const name = formatted("{} {}", bench.name_of(way), shape.text());
+        into.now("beside " + name);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            auto const order = i < first_of_batches ? batch_order::contiguous : batch_order::random;
+            all[i] = {std::move(all[i].method)};
+            all[i].faults =
+                verify_batch(*all[i].method, pools, way, order, shape, bench.values.seed);
+            all[i].pieces =
+                pools.pieces(way, piece_picker(shape.size, pools.size(), order, bench.values.seed)
+                                      .pick(shape.pieces));
+            all[i].method->prepare(all[i].pieces);
         }
-    bench.out.say(rows.text() + "\n");
-    return good;
+        for (beside& each : all)
+            for (std::size_t round = 0; round < rounds; ++round)
+                run_beside(products, each);
+        for (beside const& each : all) {
+            summary const times = each.product_ns.summarise();
+            double const alone_ns = each.alone_ns.summarise().p50_ns;
+            double const ratio = alone_ns > 0 ? times.p50_ns / alone_ns : 0;
+            double const rate =
+                gigabytes_per_second(each.batches * shape.bytes(), each.seconds * 1e9);
+            into.add(bench.result_of(way, shape, *each.method)
+                         .with(times)
+                         .has("alone_ns", alone_ns)
+                         .has("over_alone", ratio)
+                         .has("gb_per_s", rate)
+                         .with(each.faults),
+                     {name, formatted("x {:.3f}", ratio), rate_or_wrong(rate, each.faults)},
+                     each.faults.none());
+        }
+    };
+    return measure(bench.out, what, every(bench.directions(), shapes), measure_shape);
 }
 
 } // namespace barmap::tool

@@ -3,8 +3,6 @@
 
 #include "kernels/batch_kernels.ptx.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 
 #include <array>
@@ -14,8 +12,11 @@
 namespace barmap::tool {
 namespace {
 
-constexpr copy_direction both_ways[] = {copy_direction::to_cpu, copy_direction::to_gpu};
 constexpr std::array<std::string_view, 2> host_names{"d2h", "h2d"}, gpu_names{"there", "back"};
+
+std::string rate_of(std::string_view way) {
+    return formatted("{}_gb_per_s", way);
+}
 
 /// The measuring time of a method and a shape.
 double seconds_of(batch_bench const& bench) {
@@ -38,51 +39,33 @@ bool measure_both_ways(batch_bench const& bench) {
     batch_bench const& way_back = of_peer ? *of_peer : bench;
     auto const& ways = bench.values.between == "host" ? host_names : gpu_names;
     std::vector<std::string> names;
-    std::vector<left_out> missing;
-    for (std::string const& each : bench.values.methods)
-        if (make_batch_method(each, bench.gpu, bench.kernels, missing))
-            names.push_back(each);
-    bench.tell(missing);
-    progress bar(shapes.size() * names.size() * bench.values.orders.size());
-    table rows({"both directions", "order", "method", formatted("{} GB/s", ways[0]),
-                formatted("{} GB/s", ways[1]), "sum GB/s"});
-    rows.left_from(6);
-    bool good = true;
-    for (batch_order const order : bench.orders())
-        for (batch_shape const& shape : shapes)
-            for (std::string const& name : names) {
-                bar.step(formatted("both {} {}", name_of(order), shape.text()));
-                std::array const lanes{
-                    std::make_unique<batch_lane>(bench, pools, name, both_ways[0], order, shape),
-                    std::make_unique<batch_lane>(way_back, pools, name, both_ways[1], order,
-                                                 shape)};
-                for (copy_direction const way : both_ways)
-                    pools.clear(way, pools.size());
-                run_lanes(lanes, [&] {
-                    std::this_thread::sleep_for(std::chrono::duration<double>(seconds_of(bench)));
-                });
-                std::array<double, 2> const rates{lanes[0]->gigabytes_per_second(),
-                                                  lanes[1]->gigabytes_per_second()};
-                batch_faults faults;
-                for (auto const& each : lanes) // to_cpu first: the check of to_gpu overwrites it
-                    faults += pools.compare(each->way(), each->places(), pools.size());
-                json row = object({{"measurement", "both"},
-                                   {"order", name_of(order)},
-                                   {"pieces", shape.pieces},
-                                   {"size", shape.size},
-                                   {"method", lanes[0]->name()}});
-                for (std::size_t i = 0; i < rates.size(); ++i)
-                    row[formatted("{}_gb_per_s", ways[i])] = rates[i];
-                row["gb_per_s"] = rates[0] + rates[1];
-                put(row, faults);
-                bench.out.add(std::move(row));
-                rows.row({shape.text(), std::string(name_of(order)), lanes[0]->name(),
-                          formatted("{:.2f}", rates[0]), formatted("{:.2f}", rates[1]),
-                          faults.none() ? formatted("{:.2f}", rates[0] + rates[1]) : "WRONG"});
-                good &= faults.none();
-            }
-    bench.out.say(rows.text() + "\n");
-    return good;
+    for (named_method const& each : bench.methods())
+        names.push_back(each.name);
+    measurement const what(
+        "both", {"both directions", column("order", "order"), column("method", "method"),
+                 column(formatted("{} GB/s", ways[0]), rate_of(ways[0]), fixed<2>),
+                 column(formatted("{} GB/s", ways[1]), rate_of(ways[1]), fixed<2>), "sum GB/s"});
+    auto const measure_one = [&](results& into, batch_order order, batch_shape const& shape,
+                                 std::string const& name) {
+        into.now(formatted("both {} {}", name_of(order), shape.text()));
+        std::array const lanes{
+            std::make_unique<batch_lane>(bench, pools, name, copy_direction::to_cpu, order, shape),
+            std::make_unique<batch_lane>(way_back, pools, name, copy_direction::to_gpu, order,
+                                         shape)};
+        lanes_found const ran = run_lanes(lanes, pools, [&] {
+            std::this_thread::sleep_for(std::chrono::duration<double>(seconds_of(bench)));
+        });
+        double const sum = ran.rates[0] + ran.rates[1];
+        into.add(result({{"order", name_of(order)}})
+                     .with(shape)
+                     .has("method", lanes[0]->name())
+                     .has(rate_of(ways[0]).c_str(), ran.rates[0])
+                     .has(rate_of(ways[1]).c_str(), ran.rates[1])
+                     .has("gb_per_s", sum)
+                     .with(ran.faults),
+                 {shape.text(), rate_or_wrong(sum, ran.faults)}, ran.faults.none());
+    };
+    return measure(bench.out, what, every(bench.orders(), shapes, names), measure_one);
 }
 
 } // namespace barmap::tool

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "batch/batch.hpp"
 
+#include "command/exit_codes.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
-#include "command/exit_codes.hpp"
 
 #include <algorithm>
 
@@ -37,6 +37,15 @@ std::vector<batch_order> batch_bench::orders() const {
     return found;
 }
 
+std::size_t batch_bench::rounds(std::size_t usual) const {
+    return values.iterations > 0 ? values.iterations : usual;
+}
+
+result batch_bench::result_of(copy_direction way, batch_shape const& shape,
+                              batch_method const& method) const {
+    return result({{"direction", name_of(way)}}).with(shape).has("method", method.name());
+}
+
 std::vector<named_method> batch_bench::methods() const {
     std::vector<named_method> found;
     std::vector<left_out> missing;
@@ -57,6 +66,11 @@ void batch_bench::tell(std::vector<left_out> const& missing) const {
 
 std::string batch_shape::text() const {
     return formatted("{} x {}", pieces, size_text(size));
+}
+
+void put(json& row, batch_shape const& shape) {
+    row["pieces"] = shape.pieces;
+    row["size"] = shape.size;
 }
 
 std::vector<batch_shape> shapes_of(batch_options const& values,
@@ -100,6 +114,10 @@ batch_faults verify_batch(batch_method& method, batch_pools& pools, copy_directi
 void put(json& row, batch_faults const& found) {
     row["wrong_bytes"] = found.wrong;
     row["guard_bytes"] = found.guards;
+}
+
+std::string rate_or_wrong(double rate, batch_faults const& found) {
+    return found.none() ? formatted("{:.2f}", rate) : "WRONG";
 }
 
 } // namespace barmap::tool

@@ -3,8 +3,6 @@
 
 #include "measure/cuda_stream.hpp"
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 
 #include <array>
@@ -63,9 +61,7 @@ private:
 } // namespace
 
 bool measure_order(batch_bench const& bench) {
-    constexpr std::size_t rounds_by_default = 200;
-    std::size_t const rounds =
-        bench.values.iterations > 0 ? bench.values.iterations : rounds_by_default;
+    std::size_t const rounds = bench.rounds(200);
     std::vector<batch_shape> const shapes = shapes_of(bench.values, {64}, {4 * KiB});
     std::vector<std::unique_ptr<ordered_method>> methods;
     methods.push_back(make_engine(bench.gpu));
@@ -76,44 +72,30 @@ bool measure_order(batch_bench const& bench) {
     methods.push_back(std::make_unique<by_nothing>());
     batch_pools pools = bench.pools(bench.values.pool);
     stamped_stream stream(bench.kernels);
-    progress bar(shapes.size() * bench.values.directions.size());
-    table rows({"kernel to kernel", "between", "min us", "p50 us", "p99 us"});
-    bool good = true;
-    for (copy_direction const way : bench.directions())
-        for (batch_shape const& shape : shapes) {
-            bar.step(formatted("ordered {} {}", bench.name_of(way), shape.text()));
-            std::vector<samples> times(methods.size());
-            std::vector<batch_faults> faults(methods.size());
-            for (std::size_t i = 0; i + 1 < methods.size(); ++i)
-                faults[i] = verify_batch(
-                    pools, way, batch_order::random, shape, bench.values.seed,
-                    [&](std::span<copy_piece const> pieces) { stream.copy(*methods[i], pieces); });
-            piece_picker picker(shape.size, pools.size(), batch_order::random, bench.values.seed);
-            for (std::size_t round = 0; round < rounds; ++round)
-                for (std::size_t i = 0; i < methods.size(); ++i) {
-                    std::vector<copy_piece> const pieces =
-                        pools.pieces(way, picker.pick(shape.pieces));
-                    methods[i]->prepare(pieces);
-                    times[i].add(stream.time(*methods[i]));
-                }
+    measurement const what("ordered", {"kernel to kernel", column("between", "method"), us("min"),
+                                       us("p50"), us("p99")});
+    auto const measure_shape = [&](results& into, copy_direction way, batch_shape const& shape) {
+        std::string const name = formatted("{} {}", bench.name_of(way), shape.text());
+        into.now("ordered " + name);
+        std::vector<samples> times(methods.size());
+        std::vector<batch_faults> faults(methods.size());
+        for (std::size_t i = 0; i + 1 < methods.size(); ++i)
+            faults[i] = verify_batch(
+                pools, way, batch_order::random, shape, bench.values.seed,
+                [&](std::span<copy_piece const> pieces) { stream.copy(*methods[i], pieces); });
+        piece_picker picker(shape.size, pools.size(), batch_order::random, bench.values.seed);
+        for (std::size_t round = 0; round < rounds; ++round)
             for (std::size_t i = 0; i < methods.size(); ++i) {
-                summary const found = times[i].summarise();
-                json row = object({{"measurement", "ordered"},
-                                   {"direction", bench.name_of(way)},
-                                   {"pieces", shape.pieces},
-                                   {"size", shape.size},
-                                   {"method", methods[i]->name()}});
-                put(row, found);
-                put(row, faults[i]);
-                bench.out.add(std::move(row));
-                rows.row({formatted("{} {}", bench.name_of(way), shape.text()), methods[i]->name(),
-                          microseconds(found.min_ns), microseconds(found.p50_ns),
-                          microseconds(found.p99_ns)});
-                good &= faults[i].none();
+                std::vector<copy_piece> const pieces = pools.pieces(way, picker.pick(shape.pieces));
+                methods[i]->prepare(pieces);
+                times[i].add(stream.time(*methods[i]));
             }
-        }
-    bench.out.say(rows.text() + "\n");
-    return good;
+        for (std::size_t i = 0; i < methods.size(); ++i)
+            into.add(
+                bench.result_of(way, shape, *methods[i]).with(times[i].summarise()).with(faults[i]),
+                {name}, faults[i].none());
+    };
+    return measure(bench.out, what, every(bench.directions(), shapes), measure_shape);
 }
 
 } // namespace barmap::tool

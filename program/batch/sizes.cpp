@@ -2,8 +2,6 @@
 #include "batch/batch.hpp"
 
 #include "output/formatted.hpp"
-#include "output/progress.hpp"
-#include "output/table.hpp"
 #include "output/units.hpp"
 
 #include <barmap/error.hpp>
@@ -86,14 +84,14 @@ public:
         bool good = true;
         for (copy_direction const way : directions)
             for (batch_order const order : orders) {
-                table rows(headings(way, order));
-                for (batch_shape const& shape : shapes) {
-                    bar.step(
+                auto const measure_shape = [&](results& into, batch_shape const& shape) {
+                    into.now(
                         formatted("{} {} {}", bench_.name_of(way), name_of(order), shape.text()));
                     measure(way, order, shape);
-                    good &= tell(way, order, shape, rows);
-                }
-                bench_.out.say(rows.text() + "\n");
+                    tell(way, order, shape, into);
+                };
+                good &= tool::measure(bench_.out, {"batch", columns(way, order)}, every(shapes),
+                                      measure_shape, &bar);
             }
         return good;
     }
@@ -142,16 +140,16 @@ private:
         each.found.submits.add(std::max(0.0, submitted - clock_cost_ns()));
     }
 
-    [[nodiscard]] std::vector<std::string> headings(copy_direction way, batch_order order) const {
-        std::vector<std::string> found{formatted("{} {}", bench_.name_of(way), name_of(order)),
-                                       "p50 us", "p99 us", "submit us"};
+    [[nodiscard]] std::vector<column> columns(copy_direction way, batch_order order) const {
+        std::vector<column> found{formatted("{} {}", bench_.name_of(way), name_of(order)), "p50 us",
+                                  "p99 us", "submit us"};
         for (candidate const& each : candidates_)
-            found.push_back(each.name + " GB/s");
+            found.emplace_back(each.name + " GB/s");
         return found;
     }
 
-    bool tell(copy_direction way, batch_order order, batch_shape const& shape, table& rows) const {
-        bool good = true;
+    void tell(copy_direction way, batch_order order, batch_shape const& shape,
+              results& into) const {
         std::vector<std::string> cells{shape.text()};
         for (candidate const& each : candidates_) {
             measured const& found = each.found;
@@ -170,28 +168,21 @@ private:
                     cells.push_back(timed ? microseconds(ns) : "-");
             batch_faults const faults = found.faults.value_or(batch_faults{});
             bool const works = found.problem.empty();
-            cells.push_back(!works           ? "failed"
-                            : !faults.none() ? "WRONG"
-                                             : formatted("{:.2f}", rate));
-            json row = object({{"measurement", "batch"},
-                               {"direction", bench_.name_of(way)},
-                               {"order", name_of(order)},
-                               {"pieces", shape.pieces},
-                               {"size", shape.size},
-                               {"bytes", shape.bytes()},
-                               {"method", found.method}});
-            put(row, times);
-            row["in_flight"] = batches;
-            row["gb_per_s"] = rate;
-            row["submit_us"] = submit_ns / 1000;
-            put(row, faults);
-            row["verified"] = found.faults.has_value();
-            row["problem"] = or_null(found.problem);
-            bench_.out.add(std::move(row));
-            good &= works && faults.none();
+            cells.push_back(works ? rate_or_wrong(rate, faults) : "failed");
+            into.add_row(result({{"direction", bench_.name_of(way)}, {"order", name_of(order)}})
+                             .with(shape)
+                             .has("bytes", shape.bytes())
+                             .has("method", found.method)
+                             .with(times)
+                             .has("in_flight", batches)
+                             .has("gb_per_s", rate)
+                             .has("submit_us", submit_ns / 1000)
+                             .with(faults)
+                             .has("verified", found.faults.has_value())
+                             .has("problem", or_null(found.problem)),
+                         works && faults.none());
         }
-        rows.row(std::move(cells));
-        return good;
+        into.add_line(std::move(cells));
     }
 
     batch_bench const& bench_;

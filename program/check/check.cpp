@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "check/check.hpp"
 
+#include "command/exit_codes.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
-#include "command/exit_codes.hpp"
 
 #include <barmap/report.hpp>
 
@@ -54,8 +54,7 @@ int run(check_options const& values) {
         check_devices(values, results);
     }
     results.tell_sums();
-    out.finish();
-    return results.failures() ? exit_failed : exit_ok;
+    return out.finish(results.failures() == 0);
 }
 
 } // namespace

@@ -234,8 +234,7 @@ int run(stress_options const& values) {
                       values.operations, elapsed, target.mapping.backend(),
                       good ? "every byte right" : "FAILED"));
     good &= stress_engines(out, gpu, values);
-    out.finish();
-    return good ? exit_ok : exit_failed;
+    return out.finish(good);
 }
 
 } // namespace
