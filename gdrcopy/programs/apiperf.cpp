@@ -15,11 +15,9 @@
 namespace barmap::tool::gdrcopy {
 namespace {
 
-struct apiperf_options {
+struct apiperf_options : memory_options {
     std::uint64_t size = 16 * MiB;
     std::uint64_t iterations = 100, warm_up = 10;
-    int device = 0;
-    std::string allocation = "cuMemAlloc", mapping_type = "default";
 };
 
 enum call { pin, map, get_info, unmap, unpin, calls };
@@ -67,10 +65,8 @@ void say_histogram(std::vector<double> const& values) {
 }
 
 int run(apiperf_options const& values) {
-    (void)gdrapi(); // before anything is started
     std::size_t const size = round_up(values.size, GPU_PAGE_SIZE);
-    say_gpus(values.device);
-    selected_gpu const gpu(values.device);
+    selected_gpu const gpu = say_and_select_gpu(values.device);
     gpu_buffer const buffer(gpu, values.allocation, size);
     say("device ptr: {:#x}\nallocated size: {}\n", buffer.address(), size);
     int const flags = map_flags(values.mapping_type);
@@ -107,9 +103,7 @@ int run_apiperf(int argc, char** argv) {
     options.allocation(values.allocation);
     options.mapping_type(values.mapping_type);
     options.footer("Times are means; below each size is a histogram of those of gdr_pin_buffer.");
-    if (auto const exit_code = options.parse(argc, argv))
-        return *exit_code;
-    return run(values);
+    return options.run(argc, argv, [&] { return run(values); });
 }
 
 } // namespace barmap::tool::gdrcopy

@@ -17,14 +17,12 @@
 namespace barmap::tool::gdrcopy {
 namespace {
 
-struct copybw_options {
+struct copybw_options : memory_options {
     std::uint64_t size = 128 * KiB;
     std::uint64_t copy_size = 0; ///< 0: all of it
     std::uint64_t offset = 0;
     std::uint64_t writes = 10000, reads = 100;
-    int device = 0;
     bool every_size = false;
-    std::string allocation = "cuMemAlloc", mapping_type = "default";
 };
 
 std::vector<std::size_t> sizes_of(copybw_options const& values) {
@@ -38,8 +36,16 @@ std::vector<std::size_t> sizes_of(copybw_options const& values) {
     return sizes;
 }
 
-double mebibytes_per_second(std::size_t bytes, std::uint64_t times, double seconds) {
-    return double(bytes) * double(times) / double(MiB) / seconds;
+/// Times that many copies, and tells their bandwidth.
+template <class Copy>
+void say_bandwidth(char const* name, char const* doing, std::size_t bytes, std::uint64_t offset,
+                   std::uint64_t times, Copy const& copy) {
+    say("{} test, size={} offset={} num_iters={}\n", doing, bytes, offset, times);
+    clock::time_point const begin = clock::now();
+    for (std::uint64_t i = 0; i < times; ++i)
+        copy();
+    say("{} BW: {:g}MB/s\n", name,
+        double(bytes) * double(times) / double(MiB) / seconds_since(begin));
 }
 
 /// True if the GPU's memory is what was written.
@@ -47,19 +53,11 @@ bool measure(mapped_range const& range, std::span<std::byte> host, std::size_t b
              copybw_options const& values) {
     constexpr std::uint64_t seed = 1;
     fill_pattern(host.first(bytes), seed, 0);
-    say("writing test, size={} offset={} num_iters={}\n", bytes, values.offset, values.writes);
-    clock::time_point begin = clock::now();
-    for (std::uint64_t i = 0; i < values.writes; ++i)
-        range.write(values.offset, host.data(), bytes);
-    say("write BW: {:g}MB/s\n", mebibytes_per_second(bytes, values.writes, seconds_since(begin)));
-
+    say_bandwidth("write", "writing", bytes, values.offset, values.writes,
+                  [&] { range.write(values.offset, host.data(), bytes); });
     std::fill_n(host.begin(), bytes, std::byte{0});
-    say("reading test, size={} offset={} num_iters={}\n", bytes, values.offset, values.reads);
-    begin = clock::now();
-    for (std::uint64_t i = 0; i < values.reads; ++i)
-        range.read(host.data(), values.offset, bytes);
-    say("read BW: {:g}MB/s\n", mebibytes_per_second(bytes, values.reads, seconds_since(begin)));
-
+    say_bandwidth("read", "reading", bytes, values.offset, values.reads,
+                  [&] { range.read(host.data(), values.offset, bytes); });
     auto const wrong = first_difference(host.first(bytes), seed, 0);
     if (wrong)
         say("check error: byte {} is not what was written\n", *wrong);
@@ -72,10 +70,8 @@ int run(copybw_options const& values) {
         throw std::runtime_error("-o: the offset must be a multiple of 4 bytes");
     if (values.offset > values.size || sizes.back() > values.size - values.offset)
         throw std::runtime_error("-o, -c: offset and copy size go beyond the buffer's end, see -s");
-    (void)gdrapi(); // before anything is started
 
-    say_gpus(values.device);
-    selected_gpu const gpu(values.device);
+    selected_gpu const gpu = say_and_select_gpu(values.device);
     std::size_t const rounded = round_up(values.size, GPU_PAGE_SIZE);
     say("testing size: {}\nrounded size: {}\ngpu alloc fn: {}\n", values.size, rounded,
         values.allocation);
@@ -110,9 +106,7 @@ int run_copybw(int argc, char** argv) {
     options.allocation(values.allocation);
     options.mapping_type(values.mapping_type);
     options.footer("MB/s are 2^20 bytes per second. What was written is read back and compared.");
-    if (auto const exit_code = options.parse(argc, argv))
-        return *exit_code;
-    return run(values);
+    return options.run(argc, argv, [&] { return run(values); });
 }
 
 } // namespace barmap::tool::gdrcopy

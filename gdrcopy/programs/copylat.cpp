@@ -17,12 +17,10 @@
 namespace barmap::tool::gdrcopy {
 namespace {
 
-struct copylat_options {
+struct copylat_options : memory_options {
     std::uint64_t size = 16 * MiB;
     std::uint64_t writes = 10000, reads = 100;
-    int device = 0;
     bool with_driver = false, cold = false;
-    std::string allocation = "cuMemAlloc", mapping_type = "default";
 };
 
 using preparation = std::function<void(std::size_t bytes)>;
@@ -32,25 +30,21 @@ using preparation = std::function<void(std::size_t bytes)>;
 template <class Copy>
 summary measure(std::uint64_t iterations, std::size_t bytes, Copy const& once,
                 preparation const& before) {
-    std::uint64_t const buckets = std::min(iterations, most_buckets);
-    auto const per_bucket = unsigned(iterations / buckets);
-    samples times(per_bucket);
-    for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-        double time = time_of(per_bucket, [&] {
-            for (unsigned i = 0; i < per_bucket; ++i) {
-                if (before)
-                    before(bytes);
-                once(bytes);
-            }
-        });
-        if (before)
-            time -= time_of(per_bucket, [&] {
-                for (unsigned i = 0; i < per_bucket; ++i)
-                    before(bytes);
+    return in_buckets(iterations, [&](unsigned times) {
+        auto const time = [&](auto const& work) {
+            return time_of(times, [&] {
+                for (unsigned i = 0; i < times; ++i)
+                    work();
             });
-        times.add(std::max(time, 0.0));
-    }
-    return times.summarise();
+        };
+        if (!before)
+            return time([&] { once(bytes); });
+        double const both = time([&] {
+            before(bytes);
+            once(bytes);
+        });
+        return std::max(both - time([&] { before(bytes); }), 0.0);
+    });
 }
 
 /// One table: a row for each power of two up to the size.
@@ -71,10 +65,8 @@ int run(copylat_options values) {
     std::size_t const size = round_up(values.size, GPU_PAGE_SIZE);
     values.writes = whole_buckets(values.writes, "-w");
     values.reads = whole_buckets(values.reads, "-r");
-    (void)gdrapi(); // before anything is started
 
-    say_gpus(values.device);
-    selected_gpu const gpu(values.device);
+    selected_gpu const gpu = say_and_select_gpu(values.device);
     gpu_buffer const buffer(gpu, values.allocation, size);
     say("device ptr: {:#x}\nallocated size: {}\ngpu alloc fn: {}\n", buffer.address(), size,
         values.allocation);
@@ -139,9 +131,7 @@ int run_copylat(int argc, char** argv) {
     options.flag('C', values.cold,
                  "let the GPU write the memory before each copy, where the mapping is cached");
     options.footer("Times are those of a hundred buckets of copies: their median and the least.");
-    if (auto const exit_code = options.parse(argc, argv))
-        return *exit_code;
-    return run(values);
+    return options.run(argc, argv, [&] { return run(values); });
 }
 
 } // namespace barmap::tool::gdrcopy

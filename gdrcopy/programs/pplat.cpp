@@ -4,8 +4,8 @@
 #include "gdrcopy/programs/shared_memory.hpp"
 #include "gdrcopy/programs/short_options.hpp"
 
-#include "output/timing.hpp"
 #include "command/exit_codes.hpp"
+#include "output/timing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,15 +18,13 @@ namespace {
 
 enum benchmark_mode : std::uint64_t { cpu_produces, gpu_produces };
 
-struct pplat_options {
-    int device = 0;
+struct pplat_options : memory_options {
     std::uint64_t rounds = 1000;
     std::uint64_t timeout_s = 10; ///< 0: none
     std::uint64_t data_size = 0;  ///< 0: the flags only
     std::uint64_t blocks = 8, threads = 1024;
     std::uint64_t mode = cpu_produces;
     std::string gpu_flag = "gpumem", cpu_flag = "hostmem", data = "gpumem";
-    std::string allocation = "cuMemAlloc", mapping_type = "default";
 };
 
 /// The data of a round: all its words are the round's last bit, so that a word that is late shows.
@@ -40,13 +38,13 @@ class game {
 public:
     game(selected_gpu const& gpu, session const& through, pplat_options const& values);
 
-    /// Microseconds per round, sorted.
-    [[nodiscard]] std::vector<double> play();
+    /// The times of rounds.
+    [[nodiscard]] summary play();
 
 private:
     void wait_for_gpu(std::uint32_t round) const;
-    [[nodiscard]] std::vector<double> produce();
-    [[nodiscard]] std::vector<double> consume();
+    [[nodiscard]] summary produce();
+    [[nodiscard]] summary consume();
     void start(char const* kernel, std::initializer_list<kernel_parameter> more = {});
 
     pplat_options const& values_;
@@ -110,30 +108,23 @@ void game::wait_for_gpu(std::uint32_t round) const {
     }
 }
 
-std::vector<double> game::produce() {
+summary game::produce() {
     std::array const contents{data_of(0, values_.data_size), data_of(1, values_.data_size)};
-    std::uint64_t const buckets = std::min<std::uint64_t>(rounds_, most_buckets);
-    auto const per_bucket = unsigned(rounds_ / buckets);
     start("barmap_consume");
-
-    std::vector<double> times;
     std::uint32_t round = 1;
-    for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-        double const time = time_of(per_bucket, [&] {
-            for (unsigned i = 0; i < per_bucket; ++i, ++round) {
+    return in_buckets(rounds_, [&](unsigned times) {
+        return time_of(times, [&] {
+            for (unsigned i = 0; i < times; ++i, ++round) {
                 if (data_)
                     data_->write(contents[round & 1].data(), values_.data_size);
                 gpu_flag_.write_flag(round);
                 wait_for_gpu(round + 1);
             }
         });
-        times.push_back(time / 1000);
-    }
-    std::sort(times.begin(), times.end());
-    return times;
+    });
 }
 
-std::vector<double> game::consume() {
+summary game::consume() {
     std::vector<std::uint32_t> seen(values_.data_size / sizeof(std::uint32_t));
     start("barmap_produce", {times_.address()});
 
@@ -160,11 +151,13 @@ std::vector<double> game::consume() {
         first = std::min(first, told[i]);
         last = std::max(last, told[i + 1]);
     }
-    return {double(last - first) / 1000 / rounds_};
+    samples all;
+    all.add(double(last - first) / rounds_);
+    return all.summarise();
 }
 
-std::vector<double> game::play() {
-    std::vector<double> times = values_.mode == cpu_produces ? produce() : consume();
+summary game::play() {
+    summary const times = values_.mode == cpu_produces ? produce() : consume();
     kernel_->wait(double(values_.timeout_s ? values_.timeout_s : 60));
     kernel_.reset();
     return times;
@@ -179,16 +172,15 @@ void say_what_is_measured(pplat_options const& values) {
         say("Measuring the visibility latency of the flag value.\nRunning {} iterations with flag "
             "size {} bytes.\n",
             values.rounds, sizeof(std::uint32_t));
-    if (values.mode == cpu_produces)
-        say("A round: the CPU writes{} the gpu_flag in {}, the GPU sees it and answers by the "
-            "cpu_flag in {}. The CPU's clock.\n\n",
-            values.data_size ? " the data in " + values.data + ", then" : "", values.gpu_flag,
-            values.cpu_flag);
-    else
-        say("A round: the GPU writes{} the cpu_flag in {}, the CPU sees it and answers by the "
-            "gpu_flag in {}. The GPU's clock.\n\n",
-            values.data_size ? " the data in " + values.data + ", then" : "", values.cpu_flag,
-            values.gpu_flag);
+    bool const cpu_first = values.mode == cpu_produces;
+    char const *const cpu = "CPU", *const gpu = "GPU";
+    std::string const gpu_flag = "gpu_flag in " + values.gpu_flag,
+                      cpu_flag = "cpu_flag in " + values.cpu_flag;
+    say("A round: the {} writes{} the {}, the {} sees it and answers by the {}. The {}'s "
+        "clock.\n\n",
+        cpu_first ? cpu : gpu, values.data_size ? " the data in " + values.data + ", then" : "",
+        cpu_first ? gpu_flag : cpu_flag, cpu_first ? gpu : cpu, cpu_first ? cpu_flag : gpu_flag,
+        cpu_first ? cpu : gpu);
 }
 
 int run(pplat_options values) {
@@ -203,10 +195,8 @@ int run(pplat_options values) {
     if (values.rounds > most_rounds)
         throw std::runtime_error(formatted("-t: at most {} iterations", most_rounds));
     values.rounds = whole_buckets(values.rounds, "-t");
-    (void)gdrapi(); // before anything is started
 
-    say_gpus(values.device);
-    selected_gpu const gpu(values.device);
+    selected_gpu const gpu = say_and_select_gpu(values.device);
     auto const most_threads = std::uint64_t(gpu.attribute(attribute_threads_per_block));
     if (values.threads > most_threads)
         throw std::runtime_error(formatted("-T: at most {} threads on this GPU", most_threads));
@@ -223,9 +213,9 @@ int run(pplat_options values) {
     std::fflush(stdout);
 
     session through;
-    std::vector<double> const times = game(gpu, through, values).play();
-    say("Round-trip latency per iteration is (min) {:g}, (median) {:g} us\n", times.front(),
-        times[times.size() / 2]);
+    summary const times = game(gpu, through, values).play();
+    say("Round-trip latency per iteration is (min) {:g}, (median) {:g} us\n", times.min_ns / 1000,
+        times.p50_ns / 1000);
     say("closing gdrdrv\n");
     through.close();
     return 0;
@@ -253,9 +243,7 @@ int run_pplat(int argc, char** argv) {
     options.choice('D', values.data, locations, "memory of the data");
     options.mapping_type(values.mapping_type);
     options.footer("Fails if a side sees data of another round than its flag's.");
-    if (auto const exit_code = options.parse(argc, argv))
-        return *exit_code;
-    return run(values);
+    return options.run(argc, argv, [&] { return run(values); });
 }
 
 } // namespace barmap::tool::gdrcopy

@@ -201,25 +201,24 @@ int run_sanity(int argc, char** argv) {
     options.device(with.device);
     options.flag('e', extended, "run the extended tests as well");
     options.footer("A test is waived if this machine lacks what it tests; the summary says why.");
-    if (auto const exit_code = options.parse(argc, argv))
-        return *exit_code;
-
-    std::vector<sanity::test> const tests = sanity::all_tests();
-    if (only_list) {
-        sanity::list(tests);
+    return options.run(argc, argv, [&] {
+        std::vector<sanity::test> const tests = sanity::all_tests();
+        if (only_list) {
+            sanity::list(tests);
+            return 0;
+        }
+        auto const to_run = sanity::chosen(tests, names, extended);
+        (void)gdrapi(); // told once, not by every test
+        std::vector<sanity::judged> found;
+        for (sanity::test const& one : to_run)
+            found.push_back(sanity::run(one, with));
+        if (!no_summary)
+            sanity::say_summary(found);
+        std::size_t const failures = sanity::count(found, sanity::verdict::failed);
+        if (failures)
+            throw std::runtime_error(formatted("{} of {} tests failed", failures, found.size()));
         return 0;
-    }
-    auto const to_run = sanity::chosen(tests, names, extended);
-    (void)gdrapi(); // told once, not by every test
-    std::vector<sanity::judged> found;
-    for (sanity::test const& one : to_run)
-        found.push_back(sanity::run(one, with));
-    if (!no_summary)
-        sanity::say_summary(found);
-    std::size_t const failures = sanity::count(found, sanity::verdict::failed);
-    if (failures)
-        throw std::runtime_error(formatted("{} of {} tests failed", failures, found.size()));
-    return 0;
+    });
 }
 
 } // namespace barmap::tool::gdrcopy

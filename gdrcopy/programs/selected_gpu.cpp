@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/programs/selected_gpu.hpp"
 
+#include "gdrcopy/programs/gdrapi_library.hpp"
 #include "gdrcopy/programs/programs.hpp"
 
 #include <array>
-#include <gdrapi.h>
 
 namespace barmap::tool::gdrcopy {
 namespace {
@@ -39,7 +39,8 @@ int selected_gpu::attribute(int which) const {
     return attribute_of(handle_, which);
 }
 
-void say_gpus(int selected) {
+selected_gpu say_and_select_gpu(int ordinal) {
+    (void)gdrapi(); // before anything is started
     cuda::driver_api const& cu = cuda::api();
     int count = 0;
     cuda::check(cu.device_get_count(&count), "count the GPUs");
@@ -52,7 +53,8 @@ void say_gpus(int selected) {
             attribute_of(gpu, cuda::attribute_pci_bus_id),
             attribute_of(gpu, cuda::attribute_pci_device_id));
     }
-    say("selecting device {}\n", selected);
+    say("selecting device {}\n", ordinal);
+    return selected_gpu(ordinal);
 }
 
 gpu_buffer::gpu_buffer(selected_gpu const& gpu, std::string const& function, std::size_t bytes)

@@ -34,8 +34,8 @@ private:
     cuda::context_scope scope_;
 };
 
-/// Tells every GPU, then the one that is selected, as each of the programs begins.
-void say_gpus(int selected);
+/// As each of the programs begins: loads libgdrapi, tells every GPU, and selects one. @throws error
+[[nodiscard]] selected_gpu say_and_select_gpu(int ordinal);
 
 /// GPU memory that starts at a GPU page.
 class gpu_buffer {

@@ -100,17 +100,17 @@ void short_options::footer(std::string const& text) {
     app_->footer(text + (text.empty() ? "" : "\n\n") + about_the_library);
 }
 
-std::optional<int> short_options::parse(int argc, char** argv) {
+int short_options::run(int argc, char** argv, std::function<int()> const& program) {
     app_->name(std::filesystem::path(argv[0]).filename().string());
     try {
         app_->parse(argc, argv);
-        return std::nullopt;
     } catch (CLI::Success const& help) {
         return app_->exit(help);
     } catch (CLI::ParseError const& wrong) {
         app_->exit(wrong);
         return 1;
     }
+    return program();
 }
 
 int map_flags(std::string const& mapping_type) {

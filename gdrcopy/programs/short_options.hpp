@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +12,12 @@ class App;
 }
 
 namespace barmap::tool::gdrcopy {
+
+/// What the measuring programs measure, by -d, -a and -M.
+struct memory_options {
+    int device = 0;
+    std::string allocation = "cuMemAlloc", mapping_type = "default";
+};
 
 /// The options of one of gdrcopy's programs: a letter each, as getopt() takes them. `-w 10`, `-w10`
 /// and letters in one word are understood; of an option that is given again, the last value counts.
@@ -39,9 +45,9 @@ public:
 
     void footer(std::string const& text);
 
-    /// Nothing if the program must continue; else its exit code: 0 after -h, 1 after an error,
-    /// which has been told.
-    [[nodiscard]] std::optional<int> parse(int argc, char** argv);
+    /// Runs the program if the line asks for that. @return its exit code, or 0 after -h, or 1 after
+    /// an error, which has been told
+    [[nodiscard]] int run(int argc, char** argv, std::function<int()> const& program);
 
 private:
     std::unique_ptr<CLI::App> app_;
