@@ -19,7 +19,7 @@ FOLDERS = ("core/src", *rooms.GROUND, *rooms.LIBRARIES, "core/include/barmap", *
 # Folders and files that are tried unless others are named. What else is public rebuilds nearly everything.
 SIGNALS = ("arena", "byte_ring", "ring", "rpc", "counter", "shared_signal", "signal_words", "slots", "step_tensors")
 USUAL = ("core/src", *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION, "core/include/barmap/gpu", *(f"core/include/barmap/{name}.hpp" for name in SIGNALS))
-SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
+SUFFIXES = {".cpp", ".hpp", ".inc", ".cuh", ".c", ".h", ".py"}
 # Compiled for other processors only.
 ELSEWHERE = {"core/src/transfer/cpu/neon.cpp", "core/src/transfer/cpu/ls64.cpp"}
 # Run only where the processor has it, by its name in /proc/cpuinfo.

@@ -5,43 +5,15 @@
 #include <immintrin.h>
 
 #define BARMAP_TARGET [[gnu::target("avx2")]]
+#define BARMAP_VEX "v"
 
 namespace barmap::copy::avx2 {
 
-namespace {
-
 using vector = __m256i;
-constexpr std::size_t line = sizeof(vector);
-
-// GPU-side accesses are written as assembly: a plain vector loop may become a call of memcpy.
-BARMAP_TARGET inline void put(std::byte* gpu, vector value) noexcept {
-    __asm__ volatile("vmovdqa %1, %0" : "=m"(*reinterpret_cast<vector*>(gpu)) : "x"(value));
-}
-BARMAP_TARGET inline vector get(std::byte const* gpu) noexcept {
-    vector value;
-    __asm__ volatile("vmovntdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<vector const*>(gpu)));
-    return value;
-}
-
-BARMAP_TARGET inline vector from_host(std::byte const* host) noexcept {
-    return _mm256_loadu_si256(reinterpret_cast<vector const*>(host));
-}
-BARMAP_TARGET inline void to_host(std::byte* host, vector value) noexcept {
-    _mm256_storeu_si256(reinterpret_cast<vector*>(host), value);
-}
 
 #include "transfer/cpu/vector_lines.inc"
-
-} // namespace
-
-void store(void* gpu, void const* host, std::size_t bytes) noexcept {
-    walk<line>(at(gpu), at(host), bytes, store_edge, store_lines);
-}
-
-void load(void* host, void const* gpu, std::size_t bytes) noexcept {
-    walk<line>(at(gpu), at(host), bytes, load_part, load_lines);
-}
 
 } // namespace barmap::copy::avx2
 
 #undef BARMAP_TARGET
+#undef BARMAP_VEX
