@@ -338,10 +338,12 @@ void mapped_memory::fill(nb::bytes const& pattern, Py_ssize_t offset, Py_ssize_t
     expect_writable();
     range const to = part(offset, std::optional(bytes));
     expect_apart();
-    std::vector<std::byte> repeated(std::max(std::size_t{4096} / pattern.size(), std::size_t{1}) *
-                                    pattern.size());
-    for (std::size_t at = 0; at < repeated.size(); at += pattern.size())
-        std::memcpy(&repeated[at], pattern.c_str(), pattern.size());
+    constexpr std::size_t most = std::size_t{64} * 1024; // a fence ends each piece
+    std::vector<std::byte> repeated(
+        std::max(std::min(to.bytes, most) / pattern.size(), std::size_t{1}) * pattern.size());
+    std::memcpy(repeated.data(), pattern.c_str(), pattern.size());
+    for (std::size_t made = pattern.size(); made < repeated.size(); made *= 2)
+        std::memcpy(&repeated[made], repeated.data(), std::min(made, repeated.size() - made));
     use_without_gil const others_run(*this, copy_direction::to_gpu, to.bytes);
     for_each_run(to, [&](window run) {
         while (run.size != 0) {
