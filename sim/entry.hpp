@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "boundary.hpp"
+#include "refusal.hpp"
 #include "work.hpp"
 
 #include "nvidia/cuda.hpp"
@@ -26,7 +26,7 @@ inline constexpr CUresult error_peer_unsupported = 217;
 /// When a function may be called.
 enum class admitted {
     after_init,
-    before_init, ///< but not in a forked child
+    before_init,       ///< but not in a forked child
     during_checkpoint, ///< as the first, and while the process is locked
     always,
 };

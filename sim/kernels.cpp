@@ -185,7 +185,7 @@ std::function<void()> copy_pieces(void** parameters, unsigned) {
     };
     std::vector<piece> pieces;
     auto const* const words = pointer<std::uint64_t>(parameters, 0, std::uint64_t{3} * count);
-    address_space& addresses = the_world().addresses;
+    address_map& addresses = the_world().addresses;
     for (std::uint32_t i = 0; i < count; ++i) {
         auto const* const one = words + std::size_t{3} * i;
         pieces.push_back(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "address_space.hpp"
+#include "address_map.hpp"
 #include "entry.hpp"
-#include "registry.hpp"
+#include "handle_table.hpp"
 #include "settings.hpp"
 #include "stream.hpp"
 #include "suballocator.hpp"
@@ -46,7 +46,7 @@ struct device {
 };
 
 /// Backing memory that small allocations of one context share.
-struct arena {
+struct shared_block {
     std::shared_ptr<physical> memory;
     std::shared_ptr<reservation> addresses;
     suballocator space;
@@ -61,7 +61,7 @@ struct context {
     unsigned flags = 0;
     std::shared_ptr<stream> null_stream;
     std::map<std::thread::id, CUstream> thread_streams; ///< each thread's own default stream
-    std::vector<std::shared_ptr<arena>> arenas;
+    std::vector<std::shared_ptr<shared_block>> arenas;
     std::set<CUcontext> peers; ///< enabled with cuCtxEnablePeerAccess
     completions departed;      ///< last work of destroyed streams
     /// It ends although work waits for a word that is never written: that work is dropped.
@@ -125,16 +125,16 @@ struct world {
     std::uint32_t next_number = 1;
     std::vector<std::unique_ptr<device>> devices;
     std::map<std::uint32_t, physical*> objects; ///< by number
-    address_space addresses;
+    address_map addresses;
     std::map<CUdeviceptr, std::shared_ptr<reservation>> reserved; ///< by cuMemAddressReserve
-    registry<CUcontext, context> contexts{0x6100'0000'0000};
-    registry<CUstream, stream> streams{0x6200'0000'0000};
-    registry<CUevent, event> events{0x6300'0000'0000};
-    registry<CUmodule, module> modules{0x6400'0000'0000};
-    registry<CUfunction, function> functions{0x6500'0000'0000};
-    registry<CUmemoryPool, pool> pools{0x6600'0000'0000};
-    registry<CUexternalMemory, external_memory> externals{0x6700'0000'0000};
-    registry<CUmemGenericAllocationHandle, memory_handle> handles{0x6800'0000'0000};
+    handle_table<CUcontext, context> contexts{0x6100'0000'0000};
+    handle_table<CUstream, stream> streams{0x6200'0000'0000};
+    handle_table<CUevent, event> events{0x6300'0000'0000};
+    handle_table<CUmodule, module> modules{0x6400'0000'0000};
+    handle_table<CUfunction, function> functions{0x6500'0000'0000};
+    handle_table<CUmemoryPool, pool> pools{0x6600'0000'0000};
+    handle_table<CUexternalMemory, external_memory> externals{0x6700'0000'0000};
+    handle_table<CUmemGenericAllocationHandle, memory_handle> handles{0x6800'0000'0000};
 
     std::condition_variable changed; ///< some work is done
     scheduler work;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "boundary.hpp"
-#include "registry.hpp"
+#include "handle_table.hpp"
 #include "pygpu/runtime/hip_api.hpp"
+#include "refusal.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 
@@ -72,8 +72,8 @@ struct world {
     sim::planned_failure failing;    ///< the call that BARMAP_SIM_FAIL names
     std::vector<device> devices;
     std::map<std::uintptr_t, allocation> allocations; ///< by address
-    sim::registry<hip::stream, stream> streams{0x6a00'0000'0000};
-    sim::registry<hip::event, event> events{0x6b00'0000'0000};
+    sim::handle_table<hip::stream, stream> streams{0x6a00'0000'0000};
+    sim::handle_table<hip::event, event> events{0x6b00'0000'0000};
 
     world();
     /// Refuses with invalid_device.

@@ -112,7 +112,7 @@ struct allocation {
     unsigned flags = 0;                       ///< of host memory
     bool leaving = false;                     ///< cuMemFreeAsync is on its way
     unsigned opens = 1;                       ///< of an IPC handle
-    std::shared_ptr<memory_use> use;          ///< from address_space::add() on
+    std::shared_ptr<memory_use> use;          ///< from address_map::add() on
 
     [[nodiscard]] bool on_device() const noexcept { return memory != nullptr; }
     /// The backing of a byte of device memory. @pre inside < size
@@ -125,7 +125,7 @@ struct allocation {
 };
 
 /// All allocations of the process by address. Guarded by the world's mutex.
-class address_space {
+class address_map {
 public:
     /// Gives the allocation its buffer id.
     allocation& add(allocation added);

@@ -131,7 +131,8 @@ int attribute_value(int attribute, device const& of) {
     }
 }
 
-// Users who set a variable want to know that it was not understood, before anything runs without it.
+// Users who set a variable want to know that it was not understood, before anything runs without
+// it.
 void expect_sound_environment() {
     std::string const& trouble = the_world().trouble;
     if (trouble.empty())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "boundary.hpp"
+#include "refusal.hpp"
 
 #include <cstdint>
 #include <map>
@@ -13,9 +13,9 @@ namespace barmap::sim {
 /// Gives out handles that look like pointers, point nowhere, and are never given out twice, so that
 /// a use after destruction is noticed. Guarded by the world's mutex.
 template <class Handle, class Thing>
-class registry {
+class handle_table {
 public:
-    explicit registry(std::uint64_t first) noexcept : first_(first), next_(first) {}
+    explicit handle_table(std::uint64_t first) noexcept : first_(first), next_(first) {}
 
     Handle add(std::shared_ptr<Thing> thing) {
         Handle const handle = (Handle)next_;

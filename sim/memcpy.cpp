@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer.hpp"
+#include "moving_bytes.hpp"
 #include "world.hpp"
 
 #include <cstdint>

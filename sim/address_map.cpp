@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "address_space.hpp"
+#include "address_map.hpp"
 
 #include "entry.hpp"
 
@@ -173,14 +173,14 @@ allocation allocation::in(std::shared_ptr<reservation> addresses, std::uint64_t 
     return made;
 }
 
-allocation& address_space::add(allocation added) {
+allocation& address_map::add(allocation added) {
     added.id = next_id_++;
     added.use = std::make_shared<memory_use>();
     CUdeviceptr const base = added.base;
     return allocations_.insert_or_assign(base, std::move(added)).first->second;
 }
 
-allocation* address_space::find(CUdeviceptr address) {
+allocation* address_map::find(CUdeviceptr address) {
     auto at = allocations_.upper_bound(address);
     if (at == allocations_.begin())
         return nullptr;
@@ -188,19 +188,19 @@ allocation* address_space::find(CUdeviceptr address) {
     return address - at->second.base < at->second.size ? &at->second : nullptr;
 }
 
-allocation& address_space::at(CUdeviceptr base) {
+allocation& address_map::at(CUdeviceptr base) {
     auto const found = allocations_.find(base);
     require(found != allocations_.end());
     return found->second;
 }
 
-allocation address_space::remove(CUdeviceptr base) {
+allocation address_map::remove(CUdeviceptr base) {
     auto const found = allocations_.extract(base);
     require(!found.empty());
     return std::move(found.mapped());
 }
 
-std::byte* address_space::resolve(CUdeviceptr address, std::uint64_t bytes) {
+std::byte* address_map::resolve(CUdeviceptr address, std::uint64_t bytes) {
     allocation const* here = find(address);
     if (!here)
         return nullptr;

@@ -27,8 +27,8 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
     return round_up(bytes, std::uint64_t(sysconf(_SC_PAGESIZE)));
 }
 
-std::shared_ptr<arena> make_backing(device& of, std::uint64_t bytes) {
-    auto made = std::make_shared<arena>();
+std::shared_ptr<shared_block> make_backing(device& of, std::uint64_t bytes) {
+    auto made = std::make_shared<shared_block>();
     made->memory = physical::make(of, bytes, false);
     made->addresses = std::make_shared<reservation>(whole_pages(bytes), big_page);
     made->addresses->place(0, *made->memory, 0, bytes);
