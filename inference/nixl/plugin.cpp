@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engine.hpp"
+#include "backend_engine.hpp"
 
 #include <barmap/version.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 nixlBackendEngine* create(nixlBackendInitParams const* parameters) noexcept {
     try {
-        return new barmap::nixl::engine(parameters);
+        return new barmap::nixl::backend_engine(parameters);
     } catch (std::exception const& failure) {
         barmap::nixl::say(failure.what());
         return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "transfer.hpp"
+#include "prepared_transfer.hpp"
 
 #include <barmap/batch_queue.hpp>
 
@@ -26,7 +26,7 @@ struct request final : nixlBackendReqH {
     request(batch_queue queue, kept_pieces pieces, std::string its_agent)
         : copies(std::move(queue), std::move(pieces)), agent(std::move(its_agent)) {}
 
-    transfer copies;
+    prepared_transfer copies;
     std::string agent;
     std::optional<std::string> notification; ///< for the agent, when the bytes are there
 };

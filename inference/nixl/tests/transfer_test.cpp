@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "backend_engine.hpp"
 #include "contract/batch_fixture.hpp"
-#include "engine.hpp"
+#include "prepared_transfer.hpp"
 #include "shared/cancelled_thread.hpp"
 #include "shared/in_child.hpp"
-#include "transfer.hpp"
 
 #include <array>
 #include <barrier>
@@ -30,7 +30,7 @@ nixlBackendInitParams describe(std::string const& name) {
 /// Pages that an agent has registered, until free(): a program unmaps them then.
 class registered_pages {
 public:
-    explicit registered_pages(engine& by) : by_(by) {
+    explicit registered_pages(backend_engine& by) : by_(by) {
         data_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         nixlBlobDesc range;
         range.addr = address();
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    engine& by_;
+    backend_engine& by_;
     void* data_;
     nixlBackendMD* known_ = nullptr;
 };
@@ -70,7 +70,7 @@ protected:
         return {list, {pages_->where()}};
     }
     [[nodiscard]] auto make_transfer() const {
-        return std::make_unique<transfer>(queue_, pieces());
+        return std::make_unique<prepared_transfer>(queue_, pieces());
     }
     void expect_copied() {
         EXPECT_TRUE(read_by_driver(block_.address(), size) == pattern(size, 7));
@@ -101,7 +101,7 @@ protected:
     batch_queue queue_ = device::open(0).batch_queue();
     device_block block_{size};
     nixlBackendInitParams const described_ = describe("owner");
-    engine owner_{&described_};
+    backend_engine owner_{&described_};
     std::optional<registered_pages> pages_{owner_};
     std::optional<changed_driver> changed_;
     std::atomic<bool> is_free_ = false;
@@ -187,7 +187,7 @@ TEST_F(transfer_test, posting_and_deregistering_at_once) {
         kept_pieces of_many = pieces();
         of_many.places.insert(of_many.places.end(), others.begin(), others.end());
         std::ranges::sort(of_many.places);
-        transfer posted(queue_, std::move(of_many));
+        prepared_transfer posted(queue_, std::move(of_many));
         std::barrier together(2);
         std::jthread const freeing([&] {
             together.arrive_and_wait();
@@ -215,7 +215,7 @@ TEST_F(transfer_test, deregistering_other_memory_waits_for_nothing) {
 TEST_F(transfer_test, a_submission_that_fails_is_not_waited_for) {
     kept_pieces wrong = pieces();
     wrong.list.push_back({0, pages_->address(), 64});
-    auto const posted = std::make_unique<transfer>(queue_, std::move(wrong));
+    auto const posted = std::make_unique<prepared_transfer>(queue_, std::move(wrong));
     EXPECT_THROW((void)posted->post(), error);
     EXPECT_TRUE(returns([&] { pages_->free(); }));
 }

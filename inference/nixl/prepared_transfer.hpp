@@ -21,13 +21,13 @@ struct kept_pieces {
 /// Copies that are made each time that they are posted. The end of a registration waits for those
 /// in flight, whichever agent of the process has posted them.
 /// Thread rule: one transfer by one thread at a time; wait_for_copies() at any time.
-class transfer {
+class prepared_transfer {
 public:
-    transfer(batch_queue queue, kept_pieces pieces);
-    transfer(transfer const&) = delete;
-    transfer& operator=(transfer const&) = delete;
+    prepared_transfer(batch_queue queue, kept_pieces pieces);
+    prepared_transfer(prepared_transfer const&) = delete;
+    prepared_transfer& operator=(prepared_transfer const&) = delete;
     /// Waits for what is in flight, which ends or fails by itself: a batch cannot be called back.
-    ~transfer();
+    ~prepared_transfer();
 
     /// Begins to copy. @pre what was posted last is done or has failed
     /// @return false, and nothing is copied, if a place is closed
@@ -49,8 +49,8 @@ private:
 
     batch_queue queue_;
     kept_pieces pieces_;
-    std::list<transfer*> node_{this}; ///< empty while it is in the list of the posted ones
-    std::list<transfer*>::iterator const in_list_ = node_.begin();
+    std::list<prepared_transfer*> node_{this}; ///< empty while it is in the list of the posted ones
+    std::list<prepared_transfer*>::iterator const in_list_ = node_.begin();
     // Written under the lock of the posted ones, and read under it by other threads:
     batch_ticket ticket_{};
     bool is_submitted_ = false; ///< the ticket is that of the last post()

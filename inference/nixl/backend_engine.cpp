@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engine.hpp"
+#include "backend_engine.hpp"
 
 #include "cuda/driver_api.hpp"
 #include "request.hpp"
@@ -78,7 +78,7 @@ void say(char const* what) noexcept {
     std::fprintf(stderr, "barmap: NIXL back-end: %s\n", what);
 }
 
-engine::engine(nixlBackendInitParams const* parameters)
+backend_engine::backend_engine(nixlBackendInitParams const* parameters)
     : nixlBackendEngine(parameters), gpu_(number_in(*parameters->customParams)),
       notices_(localAgent) {
     (void)cuda::device_with(gpu()); // refuses a machine without this GPU now, not at a transfer
@@ -87,8 +87,8 @@ engine::engine(nixlBackendInitParams const* parameters)
 
 // Memory
 
-nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& kind,
-                                  nixlBackendMD*& out) {
+nixl_status_t backend_engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& kind,
+                                          nixlBackendMD*& out) {
     return answer([&] {
         auto made = std::make_unique<known_place>(localAgent, range, kind,
                                                   std::make_shared<place>(range, kind, gpu()));
@@ -98,33 +98,33 @@ nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& k
     });
 }
 
-nixl_status_t engine::deregisterMem(nixlBackendMD* known) {
+nixl_status_t backend_engine::deregisterMem(nixlBackendMD* known) {
     if (is_copy())
         return NIXL_SUCCESS;
     auto const owned = std::unique_ptr<known_place>(static_cast<known_place*>(known));
     registered_places::remove(*owned);
     owned->known->close();
-    transfer::wait_for_copies(*owned->known);
+    prepared_transfer::wait_for_copies(*owned->known);
     owned->known->unpin();
     return NIXL_SUCCESS;
 }
 
-nixl_status_t engine::getPublicData(nixlBackendMD const* known, std::string& out) const {
+nixl_status_t backend_engine::getPublicData(nixlBackendMD const* known, std::string& out) const {
     return answer([&] {
         out = static_cast<known_place const*>(known)->find()->publish();
         return NIXL_SUCCESS;
     });
 }
 
-nixl_status_t engine::loadLocalMD(nixlBackendMD* known, nixlBackendMD*& out) {
+nixl_status_t backend_engine::loadLocalMD(nixlBackendMD* known, nixlBackendMD*& out) {
     return answer([&] {
         out = new known_place(*static_cast<known_place const*>(known));
         return NIXL_SUCCESS;
     });
 }
 
-nixl_status_t engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& kind,
-                                   std::string const& agent, nixlBackendMD*& out) {
+nixl_status_t backend_engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& kind,
+                                           std::string const& agent, nixlBackendMD*& out) {
     return answer([&] {
         // What is out of reach does not keep the agent's other memory from being known.
         std::shared_ptr<place> at;
@@ -137,21 +137,22 @@ nixl_status_t engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& 
     });
 }
 
-nixl_status_t engine::unloadMD(nixlBackendMD* known) {
+nixl_status_t backend_engine::unloadMD(nixlBackendMD* known) {
     delete known;
     return NIXL_SUCCESS;
 }
 
 // Other agents
 
-nixl_status_t engine::getConnInfo(std::string& out) const {
+nixl_status_t backend_engine::getConnInfo(std::string& out) const {
     return answer([&] {
         out = name_of_this_start() + ' ' + notices_.own().socket + ' ' + notices_.own().key;
         return NIXL_SUCCESS;
     });
 }
 
-nixl_status_t engine::loadRemoteConnInfo(std::string const& agent, std::string const& info) {
+nixl_status_t backend_engine::loadRemoteConnInfo(std::string const& agent,
+                                                 std::string const& info) {
     return answer([&] {
         std::istringstream words(info);
         std::string start;
@@ -167,24 +168,24 @@ nixl_status_t engine::loadRemoteConnInfo(std::string const& agent, std::string c
     });
 }
 
-nixl_status_t engine::connect(std::string const& agent) {
+nixl_status_t backend_engine::connect(std::string const& agent) {
     return answer([&] { return address_of(agent) ? NIXL_SUCCESS : NIXL_ERR_NOT_SUPPORTED; });
 }
 
-nixl_status_t engine::disconnect(std::string const& agent) {
+nixl_status_t backend_engine::disconnect(std::string const& agent) {
     std::lock_guard const hold(lock_);
     agents_.erase(agent);
     return NIXL_SUCCESS;
 }
 
-std::optional<notices::address> engine::address_of(std::string const& agent) const {
+std::optional<notices::address> backend_engine::address_of(std::string const& agent) const {
     std::lock_guard const hold(lock_);
     if (auto const found = agents_.find(agent); found != agents_.end())
         return found->second;
     throw unknown_agent("agent " + agent + " has not told its address: load its metadata");
 }
 
-void engine::send(std::string const& agent, std::string const& text) const {
+void backend_engine::send(std::string const& agent, std::string const& text) const {
     std::optional<notices::address> const to = address_of(agent);
     if (!to)
         throw error(errc::unsupported_operation, "notify agent " + agent, "",
@@ -194,7 +195,7 @@ void engine::send(std::string const& agent, std::string const& text) const {
 
 // Transfers
 
-batch_queue engine::queue_of(int gpu) const {
+batch_queue backend_engine::queue_of(int gpu) const {
     std::lock_guard const hold(lock_);
     auto found = queues_.find(gpu);
     if (found == queues_.end())
@@ -202,9 +203,10 @@ batch_queue engine::queue_of(int gpu) const {
     return found->second;
 }
 
-nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_t const& local,
-                               nixl_meta_dlist_t const& remote, std::string const& agent,
-                               nixlBackendReqH*& out, nixl_opt_b_args_t const*) const {
+nixl_status_t backend_engine::prepXfer(nixl_xfer_op_t const& operation,
+                                       nixl_meta_dlist_t const& local,
+                                       nixl_meta_dlist_t const& remote, std::string const& agent,
+                                       nixlBackendReqH*& out, nixl_opt_b_args_t const*) const {
     return answer([&] {
         // The GPU of the first descriptor that is on one: a GPU pushes its own memory, and pulls
         // into it.
@@ -218,7 +220,7 @@ nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_
     });
 }
 
-void engine::refuse_closed(std::string const& agent) const {
+void backend_engine::refuse_closed(std::string const& agent) const {
     std::optional<notices::address> const other = address_of(agent);
     if (other && !notices::is_there(*other))
         throw std::system_error(std::make_error_code(std::errc::connection_refused),
@@ -227,9 +229,10 @@ void engine::refuse_closed(std::string const& agent) const {
                 "its memory is not registered any more");
 }
 
-nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
-                               nixl_meta_dlist_t const&, std::string const&,
-                               nixlBackendReqH*& prepared, nixl_opt_b_args_t const* options) const {
+nixl_status_t backend_engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
+                                       nixl_meta_dlist_t const&, std::string const&,
+                                       nixlBackendReqH*& prepared,
+                                       nixl_opt_b_args_t const* options) const {
     return answer([&] {
         auto& posted = static_cast<request&>(*prepared);
         posted.notification.reset();
@@ -241,7 +244,7 @@ nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
     });
 }
 
-nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
+nixl_status_t backend_engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
     return answer([&] {
         auto& posted = static_cast<request&>(*request_of_nixl);
         if (!posted.copies.is_done())
@@ -253,7 +256,7 @@ nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
     });
 }
 
-nixl_status_t engine::releaseReqH(nixlBackendReqH* request_of_nixl) const {
+nixl_status_t backend_engine::releaseReqH(nixlBackendReqH* request_of_nixl) const {
     if (!is_copy())
         delete request_of_nixl;
     return NIXL_SUCCESS;
@@ -261,14 +264,14 @@ nixl_status_t engine::releaseReqH(nixlBackendReqH* request_of_nixl) const {
 
 // Notifications
 
-nixl_status_t engine::getNotifs(notif_list_t& out) {
+nixl_status_t backend_engine::getNotifs(notif_list_t& out) {
     return answer([&] {
         out = notices_.take();
         return NIXL_SUCCESS;
     });
 }
 
-nixl_status_t engine::genNotif(std::string const& agent, std::string const& text) const {
+nixl_status_t backend_engine::genNotif(std::string const& agent, std::string const& text) const {
     return answer([&] {
         send(agent, text);
         return NIXL_SUCCESS;

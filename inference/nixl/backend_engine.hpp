@@ -25,12 +25,13 @@ void say(char const* what) noexcept;
 /// One agent's back-end: a transfer is a batch of copies. NIXL's interface gives the signatures and
 /// its rules; no exception leaves a member, and what is refused is said on stderr.
 /// Thread rule: every member may be called at once, but one request by one thread at a time.
-class engine final : public nixlBackendEngine {
+class backend_engine final : public nixlBackendEngine {
 public:
     /// Parameter "gpu": CUDA's ordinal of the GPU that pins host memory and copies where neither
-    /// side is on a GPU; by default the one that is current in the calling thread. Makes no context.
+    /// side is on a GPU; by default the one that is current in the calling thread. Makes no
+    /// context.
     /// @throws error
-    explicit engine(nixlBackendInitParams const* parameters);
+    explicit backend_engine(nixlBackendInitParams const* parameters);
 
     bool supportsRemote() const override { return true; }
     bool supportsLocal() const override { return true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer.hpp"
+#include "prepared_transfer.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -23,21 +23,21 @@ void wait_for_end(batch_queue const& queue, batch_ticket ticket) noexcept {
 
 } // namespace
 
-struct transfer::posted_transfers {
+struct prepared_transfer::posted_transfers {
     std::mutex lock;
     std::condition_variable has_changed; ///< a transfer is submitted, or has left the list
-    std::list<transfer*> list;
+    std::list<prepared_transfer*> list;
 };
 
-transfer::posted_transfers& transfer::posted() {
+prepared_transfer::posted_transfers& prepared_transfer::posted() {
     static auto& all = *new posted_transfers; // agents may outlive every static object
     return all;
 }
 
-transfer::transfer(batch_queue queue, kept_pieces pieces)
+prepared_transfer::prepared_transfer(batch_queue queue, kept_pieces pieces)
     : queue_(std::move(queue)), pieces_(std::move(pieces)) {}
 
-transfer::~transfer() {
+prepared_transfer::~prepared_transfer() {
     if (node_.empty()) {
         wait_for_end(queue_, ticket_);
         leave();
@@ -47,7 +47,7 @@ transfer::~transfer() {
 // A place is closed before wait_for_copies() looks at the list. A transfer that comes into the list
 // later finds the place closed; one that was there before is waited for.
 
-bool transfer::post() {
+bool prepared_transfer::post() {
     posted_transfers& all = posted();
     {
         std::lock_guard const hold(all.lock);
@@ -72,7 +72,7 @@ bool transfer::post() {
     return true;
 }
 
-bool transfer::is_done() {
+bool prepared_transfer::is_done() {
     try {
         if (!queue_.done(ticket_))
             return false;
@@ -84,12 +84,12 @@ bool transfer::is_done() {
     return true;
 }
 
-bool transfer::is_of(place const& one) const noexcept {
+bool prepared_transfer::is_of(place const& one) const noexcept {
     return std::ranges::binary_search(pieces_.places, &one, {},
                                       [](auto const& each) { return each.get(); });
 }
 
-void transfer::leave() noexcept {
+void prepared_transfer::leave() noexcept {
     if (!node_.empty())
         return;
     posted_transfers& all = posted();
@@ -100,12 +100,13 @@ void transfer::leave() noexcept {
     all.has_changed.notify_all();
 }
 
-void transfer::wait_for_copies(place const& of) noexcept {
+void prepared_transfer::wait_for_copies(place const& of) noexcept {
     posted_transfers& all = posted();
     std::unique_lock hold(all.lock);
     for (;;) {
-        auto const found = std::ranges::find_if(
-            all.list, [&](transfer const* each) { return !each->has_ended_ && each->is_of(of); });
+        auto const found = std::ranges::find_if(all.list, [&](prepared_transfer const* each) {
+            return !each->has_ended_ && each->is_of(of);
+        });
         if (found == all.list.end())
             return;
         if (!(*found)->is_submitted_) {
@@ -118,7 +119,7 @@ void transfer::wait_for_copies(place const& of) noexcept {
         hold.unlock();
         wait_for_end(queue, ticket);
         hold.lock();
-        for (transfer* const each : all.list)
+        for (prepared_transfer* const each : all.list)
             each->has_ended_ |= each->is_submitted_ && each->ticket_ == ticket;
     }
 }
