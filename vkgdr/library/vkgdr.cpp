@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "vkgdr.h"
 
-#include "gpu_memory.hpp"
-#include "handles.hpp"
 #include "last_error.hpp"
+#include "live_handles.hpp"
+#include "two_sided_memory.hpp"
 
 #include "system/no_cancellation.hpp"
 
@@ -32,13 +32,14 @@ struct opened_gpu {
 
 // Never destroyed: a program may exit with live handles, and their memory goes with the process.
 
-vk::handles<vkgdr_t, opened_gpu>& gpus() {
-    static auto* const instance = new vk::handles<vkgdr_t, opened_gpu>("vkgdr_t");
+vk::live_handles<vkgdr_t, opened_gpu>& gpus() {
+    static auto* const instance = new vk::live_handles<vkgdr_t, opened_gpu>("vkgdr_t");
     return *instance;
 }
 
-vk::handles<vkgdr_memory_t, vk::gpu_memory>& memories() {
-    static auto* const instance = new vk::handles<vkgdr_memory_t, vk::gpu_memory>("vkgdr_memory_t");
+vk::live_handles<vkgdr_memory_t, vk::two_sided_memory>& memories() {
+    static auto* const instance =
+        new vk::live_handles<vkgdr_memory_t, vk::two_sided_memory>("vkgdr_memory_t");
     return *instance;
 }
 
@@ -77,7 +78,7 @@ vk::coherence coherence_from(std::uint32_t flags) {
 }
 
 /// Whether the range keeps to the rules; if not, says so.
-bool keeps_to_rules(vk::gpu_memory const& memory, char const* operation, std::size_t offset,
+bool keeps_to_rules(vk::two_sided_memory const& memory, char const* operation, std::size_t offset,
                     std::size_t size) {
     char const* const broken = memory.broken_rule(offset, size);
     if (!broken)
@@ -115,7 +116,7 @@ vkgdr_t vkgdr_open(CUdevice device, std::uint32_t flags) {
         auto opened =
             std::make_shared<opened_gpu const>(opened_gpu{barmap::device::open(ordinal), wanted});
         // What cannot allocate here is said now, as by the original, and not at the first use.
-        vk::gpu_memory const trial(opened->gpu, 1, wanted);
+        vk::two_sided_memory const trial(opened->gpu, 1, wanted);
         return gpus().add(std::move(opened));
     });
 }
@@ -142,7 +143,8 @@ vkgdr_memory_t vkgdr_memory_alloc(vkgdr_t g, size_t size, std::uint32_t flags) {
             throw error({barmap::cuda::error_invalid_context, barmap::cuda_category()},
                         "allocate memory of GPU " + std::to_string(on->gpu.ordinal()), "",
                         "the current CUDA context is of GPU " + std::to_string(current));
-        return memories().add(std::make_shared<vk::gpu_memory const>(on->gpu, size, on->wanted));
+        return memories().add(
+            std::make_shared<vk::two_sided_memory const>(on->gpu, size, on->wanted));
     });
 }
 
@@ -153,23 +155,24 @@ void vkgdr_memory_free(vkgdr_memory_t mem) {
 
 void* vkgdr_memory_get_host_ptr(vkgdr_memory_t mem) {
     return property(mem, static_cast<void*>(nullptr),
-                    [](vk::gpu_memory const& of) { return of.cpu_address(); });
+                    [](vk::two_sided_memory const& of) { return of.cpu_address(); });
 }
 
 CUdeviceptr vkgdr_memory_get_device_ptr(vkgdr_memory_t mem) {
-    return property(mem, CUdeviceptr{0}, [](vk::gpu_memory const& of) { return of.gpu_address(); });
+    return property(mem, CUdeviceptr{0},
+                    [](vk::two_sided_memory const& of) { return of.gpu_address(); });
 }
 
 size_t vkgdr_memory_get_size(vkgdr_memory_t mem) {
-    return property(mem, size_t{0}, [](vk::gpu_memory const& of) { return of.size(); });
+    return property(mem, size_t{0}, [](vk::two_sided_memory const& of) { return of.size(); });
 }
 
 bool vkgdr_memory_is_coherent(vkgdr_memory_t mem) {
-    return property(mem, false, [](vk::gpu_memory const& of) { return of.coherent(); });
+    return property(mem, false, [](vk::two_sided_memory const& of) { return of.coherent(); });
 }
 
 size_t vkgdr_memory_non_coherent_atom_size(vkgdr_memory_t mem) {
-    return property(mem, size_t{0}, [](vk::gpu_memory const& of) { return of.atom_size(); });
+    return property(mem, size_t{0}, [](vk::two_sided_memory const& of) { return of.atom_size(); });
 }
 
 // Coherent memory needs no flush in Vulkan, because submitting work to a queue makes earlier writes
@@ -177,7 +180,7 @@ size_t vkgdr_memory_non_coherent_atom_size(vkgdr_memory_t mem) {
 // CPU until it fills or a fence drains it, and neither a running kernel nor one that another thread
 // launches drains it. So each flush executes a fence.
 void vkgdr_memory_flush(vkgdr_memory_t mem, size_t offset, size_t size) {
-    bool const may = property(mem, false, [&](vk::gpu_memory const& of) {
+    bool const may = property(mem, false, [&](vk::two_sided_memory const& of) {
         return keeps_to_rules(of, "flush", offset, size);
     });
     if (may)
@@ -188,7 +191,7 @@ void vkgdr_memory_flush(vkgdr_memory_t mem, size_t offset, size_t size) {
 // that was filled before, and the CPU may execute a later load ahead of the one that showed that
 // the GPU was done. This fence ends both.
 void vkgdr_memory_invalidate(vkgdr_memory_t mem, size_t offset, size_t size) {
-    bool const may = property(mem, false, [&](vk::gpu_memory const& of) {
+    bool const may = property(mem, false, [&](vk::two_sided_memory const& of) {
         return keeps_to_rules(of, "invalidate", offset, size);
     });
     if (may)

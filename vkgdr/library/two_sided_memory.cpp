@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gpu_memory.hpp"
+#include "two_sided_memory.hpp"
 
 #include "cuda/current_gpu.hpp"
 #include "cuda/driver_api.hpp"
@@ -88,7 +88,7 @@ int ordinal_of(int cuda_device) {
                 "CUDA shows " + std::to_string(device::count()) + " to this process");
 }
 
-gpu_memory::gpu_memory(device const& gpu, std::size_t bytes, coherence wanted) {
+two_sided_memory::two_sided_memory(device const& gpu, std::size_t bytes, coherence wanted) {
     reached made = allocate_somehow(gpu, bytes);
     gpu_address_ = made.gpu_address;
     map_ = std::move(made.map);
@@ -98,12 +98,12 @@ gpu_memory::gpu_memory(device const& gpu, std::size_t bytes, coherence wanted) {
     coherent_ = !wanted.denied && is_coherent(map_.kind());
 }
 
-std::size_t gpu_memory::atom_size() const noexcept {
+std::size_t two_sided_memory::atom_size() const noexcept {
     return coherent_ ? 1 : non_coherent_atom_size;
 }
 
 // The valid usage of VkMappedMemoryRange, for memory that is mapped as a whole.
-char const* gpu_memory::broken_rule(std::size_t offset, std::size_t bytes) const noexcept {
+char const* two_sided_memory::broken_rule(std::size_t offset, std::size_t bytes) const noexcept {
     if (coherent_) // Vulkan need not be called for such memory, so no rule of its applies
         return nullptr;
     constexpr std::size_t to_the_end = SIZE_MAX; // VK_WHOLE_SIZE

@@ -32,10 +32,10 @@ inline std::uintptr_t next_handle() noexcept {
 /// nothing is read through a stale handle, and it is never taken for a later object's.
 /// Thread rule: every member may be called at once.
 template <class Handle, class Object>
-class handles {
+class live_handles {
 public:
     /// @param name what the handles are, in error messages
-    explicit handles(char const* name) : name_(name) {
+    explicit live_handles(char const* name) : name_(name) {
         ::pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
     }
 

@@ -29,11 +29,11 @@ struct coherence {
 [[nodiscard]] int ordinal_of(int cuda_device);
 
 /// GPU memory with an address on both sides. It holds its device. Thread rule: as mapping.
-class gpu_memory {
+class two_sided_memory {
 public:
     /// By backend vulkan, or where that fails by the first other backend that can.
     /// @throws error, or std::runtime_error with what both ways failed of
-    gpu_memory(device const& gpu, std::size_t bytes, coherence wanted);
+    two_sided_memory(device const& gpu, std::size_t bytes, coherence wanted);
 
     [[nodiscard]] void* cpu_address() const noexcept { return map_.data(); }
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return gpu_address_; }
