@@ -144,7 +144,7 @@ bool gpu_batches::has_a_batch_failed(bool looks_at_graphs) noexcept {
     return has_failed && give_up(failure_text);
 }
 
-std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, direction way,
+std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, memory_pair way,
                                           CUstream stream, CUresult& result) noexcept {
     try {
         auto const ticket = queue_->submit_started(pieces, batch_queue::after{stream, {}},
@@ -155,7 +155,7 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, di
                 begin();
             return reason::starting;
         }
-        watch(*ticket, way == direction::to_cpu);
+        watch(*ticket, way == memory_pair::to_cpu);
     } catch (error const& failure) {
         if (failure.code() == errc::backend_broken) { // the engine has stopped
             if (!give_up(failure_text)) // of a batch that is being found to have failed

@@ -61,7 +61,7 @@ public:
     /// @param way of all pieces
     /// @param result what the caller of CUDA's function gets, where nothing is passed on
     /// @pre it is ready
-    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, direction way,
+    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, memory_pair way,
                                                CUstream stream, CUresult& result) noexcept;
 
     /// Makes the batch a node of the graph that the stream is being captured into.

@@ -91,11 +91,11 @@ limits const& limits::in_force() {
     return read;
 }
 
-limits::of_size const& limits::of(direction way) const noexcept {
+limits::of_size const& limits::of(memory_pair way) const noexcept {
     switch (way) {
-    case direction::inside_gpu:
+    case memory_pair::inside_gpu:
         return inside_gpu;
-    case direction::between_gpus:
+    case memory_pair::between_gpus:
         return between_gpus;
     default:
         return with_host;
@@ -173,7 +173,7 @@ std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::addres
 
 /// @param latest the ranges that were asked for last
 std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
-                                  cuda::address_ranges& asked, sides& latest, direction& way) {
+                                  cuda::address_ranges& asked, sides& latest, memory_pair& way) {
     if (auto const why = judge_side(call.to[i], call.bytes[i], asked, latest.to))
         return why;
     if (auto const why = judge_side(call.from[i], call.bytes[i], asked, latest.from))
@@ -182,11 +182,11 @@ std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
     bool const from_host = latest.from.side == memory_side::host;
     if (to_host && from_host)
         return reason::host_to_host;
-    way = to_host     ? direction::to_cpu
-          : from_host ? direction::to_gpu
+    way = to_host     ? memory_pair::to_cpu
+          : from_host ? memory_pair::to_gpu
           : latest.to.side == memory_side::gpu && latest.from.side == memory_side::gpu
-              ? direction::inside_gpu
-              : direction::between_gpus;
+              ? memory_pair::inside_gpu
+              : memory_pair::between_gpus;
     return std::nullopt;
 }
 
@@ -200,12 +200,12 @@ std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& 
 
 namespace {
 
-bool is_with_host(direction way) noexcept {
-    return way == direction::to_gpu || way == direction::to_cpu;
+bool is_with_host(memory_pair way) noexcept {
+    return way == memory_pair::to_gpu || way == memory_pair::to_cpu;
 }
 
 /// By how many pieces there are, and how large they are.
-std::optional<reason> compare(std::size_t count, std::size_t bytes, direction way) {
+std::optional<reason> compare(std::size_t count, std::size_t bytes, memory_pair way) {
     limits const& limit = limits::in_force();
     limits::of_size const& its = limit.of(way);
     bool const is_small = is_with_host(way) && bytes <= count * limit.of_small.most_mean_bytes;
@@ -224,7 +224,7 @@ std::size_t bytes_of(batch_call const& call) noexcept {
     return std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0});
 }
 
-std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
+std::optional<reason> judge_size(std::size_t count, std::size_t bytes, memory_pair way,
                                  bool beside_stores) {
     limits const& limit = limits::in_force();
     if (auto const why = compare(count, bytes, way))
@@ -233,7 +233,7 @@ std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction
         return std::nullopt;
     if (bytes < limit.least_bytes_of_large)
         return reason::small_batch;
-    if (beside_stores && way == direction::to_gpu)
+    if (beside_stores && way == memory_pair::to_gpu)
         return reason::beside_stores;
     return std::nullopt;
 }
@@ -244,14 +244,14 @@ std::optional<reason> judge_memory(batch_call const& call, cuda::address_ranges&
     sides latest = batch.first;
     bool any_to_cpu = false, any_to_gpu = false;
     for (std::size_t i = 0; i < call.count; ++i) {
-        direction way = batch.way;
+        memory_pair way = batch.way;
         if (auto const why = judge_piece(call, i, asked, latest, way))
             return why;
-        any_to_cpu |= way == direction::to_cpu;
-        any_to_gpu |= way == direction::to_gpu;
+        any_to_cpu |= way == memory_pair::to_cpu;
+        any_to_gpu |= way == memory_pair::to_gpu;
         batch.pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
     }
-    batch.way = any_to_cpu ? direction::to_cpu : any_to_gpu ? direction::to_gpu : batch.way;
+    batch.way = any_to_cpu ? memory_pair::to_cpu : any_to_gpu ? memory_pair::to_gpu : batch.way;
     return std::nullopt;
 }
 

@@ -18,7 +18,7 @@
 namespace barmap::memcpy_dropin {
 
 /// Between which memories a batch copies.
-enum class direction { to_gpu, to_cpu, inside_gpu, between_gpus };
+enum class memory_pair { to_gpu, to_cpu, inside_gpu, between_gpus };
 
 /// What the size of a batch is compared with: values of barmap::policies().
 struct limits {
@@ -38,7 +38,7 @@ struct limits {
 
     /// Reads the environment, at the first call of the process.
     [[nodiscard]] static limits const& in_force();
-    [[nodiscard]] of_size const& of(direction way) const noexcept;
+    [[nodiscard]] of_size const& of(memory_pair way) const noexcept;
 };
 
 /// Whether BARMAP_ENGINE=none was set when this was first asked. Reads that variable alone:
@@ -72,7 +72,7 @@ struct judged_batch {
     sides first; ///< of the first piece
     /// Of the first piece. After judge_memory() to the CPU if any piece is, else to the GPU if any
     /// is.
-    direction way = direction::inside_gpu;
+    memory_pair way = memory_pair::inside_gpu;
 };
 
 /// The judgement by the memory of the first piece. What it is and the size of all are in `batch`
@@ -85,7 +85,7 @@ struct judged_batch {
 /// @param beside_stores whether barmap stores now: its batches of both directions share one engine,
 ///        and CUDA's do not. Loads yield, since CUDA's stores keep small copies to the CPU waiting
 ///        for as long as they run
-[[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, direction way,
+[[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, memory_pair way,
                                                bool beside_stores);
 
 [[nodiscard]] std::size_t bytes_of(batch_call const& call) noexcept;

@@ -73,7 +73,7 @@ bool has_primary_context(CUdevice device) {
 /// have the address by now; so it serves a limited number of batches.
 struct guess {
     sides first;
-    direction way = direction::inside_gpu;
+    memory_pair way = memory_pair::inside_gpu;
     int good_for = 0;
 
     [[nodiscard]] bool is_of(batch_call const& call) noexcept {

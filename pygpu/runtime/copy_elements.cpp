@@ -80,7 +80,7 @@ axis take_rows(copy_shape& what) {
 }
 
 status copy_rows_at(std::uintptr_t to, std::uintptr_t from, std::size_t width, axis const& rows,
-                    direction which) {
+                    memcpy_kind which) {
     auto* const target = reinterpret_cast<void*>(to);
     auto const* const source = reinterpret_cast<void const*>(from);
     if (rows.count == 1)
@@ -92,7 +92,7 @@ status copy_rows_at(std::uintptr_t to, std::uintptr_t from, std::size_t width, a
 } // namespace
 
 status copy_elements(layout to, layout from, std::vector<std::size_t> shape, std::size_t element,
-                     direction which) {
+                     memcpy_kind which) {
     if (element == 0 || std::find(shape.begin(), shape.end(), 0u) != shape.end())
         return success;
     copy_shape what = simplify(to, from, shape, element);

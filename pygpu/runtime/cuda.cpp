@@ -150,19 +150,19 @@ status address_range(void** base, std::size_t* bytes, void* inside) {
     });
 }
 
-status copy(void* to, void const* from, std::size_t bytes, direction which) {
+status copy(void* to, void const* from, std::size_t bytes, memcpy_kind which) {
     return in_context([&] {
         if (bytes == 0)
             return cuda::success;
         switch (which) {
-        case direction::host_to_host:
+        case memcpy_kind::host_to_host:
             std::memcpy(to, from, bytes);
             return cuda::success;
-        case direction::to_device:
+        case memcpy_kind::to_device:
             return cu().memcpy_htod(address_of(to), from, bytes);
-        case direction::to_host:
+        case memcpy_kind::to_host:
             return cu().memcpy_dtoh(to, address_of(from), bytes);
-        case direction::on_device:
+        case memcpy_kind::on_device:
             return cu().memcpy_dtod(address_of(to), address_of(from), bytes);
         }
         return cuda::error_invalid_value;
@@ -170,13 +170,14 @@ status copy(void* to, void const* from, std::size_t bytes, direction which) {
 }
 
 status copy_rows(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
-                 std::size_t width, std::size_t rows, direction which) {
+                 std::size_t width, std::size_t rows, memcpy_kind which) {
     return in_context([&] {
         if (width == 0 || rows == 0)
             return cuda::success;
         CUDA_MEMCPY2D what{};
-        bool const from_host = which == direction::host_to_host || which == direction::to_device;
-        bool const to_host = which == direction::host_to_host || which == direction::to_host;
+        bool const from_host =
+            which == memcpy_kind::host_to_host || which == memcpy_kind::to_device;
+        bool const to_host = which == memcpy_kind::host_to_host || which == memcpy_kind::to_host;
         what.srcMemoryType = from_host ? cuda::memory_type_host : cuda::memory_type_device;
         what.srcHost = from_host ? from : nullptr;
         what.srcDevice = from_host ? 0 : address_of(from);
@@ -230,9 +231,9 @@ status record_event(void* event, void* stream) {
     });
 }
 
-table make_table() {
+function_table make_table() {
     using api = cuda::driver_api;
-    table result{};
+    function_table result{};
     result.vendor = "cuda";
     result.nothing_to_wait_for = &nothing_to_wait_for;
     result.current_context = &current_context;
@@ -271,7 +272,7 @@ table make_table() {
 }
 
 vendor_table load() {
-    static table const functions = make_table();
+    static function_table const functions = make_table();
     vendor_table result;
     if (!cuda::try_api(result.why)) {
         try {

@@ -70,7 +70,7 @@ bool use_mapping(bool on) noexcept {
 }
 
 device_memory::device_memory(std::size_t bytes) : size_(bytes), owner_(os::this_process()) {
-    table const& runtime = current();
+    function_table const& runtime = current();
     void* made = nullptr;
     allocated_ = runtime.get_device(&device_);
     if (allocated_ == success)
@@ -158,7 +158,7 @@ status device_memory::write(std::size_t offset, void const* host, std::size_t by
     if (write_now(offset, host, bytes))
         return success;
     return current().copy(reinterpret_cast<void*>(address_ + offset), host, bytes,
-                          direction::to_device);
+                          memcpy_kind::to_device);
 }
 
 status device_memory::read(void* host, std::size_t offset, std::size_t bytes) {
@@ -171,7 +171,7 @@ status device_memory::read(void* host, std::size_t offset, std::size_t bytes) {
     if (read_now(host, offset, bytes))
         return success;
     return current().copy(host, reinterpret_cast<void const*>(address_ + offset), bytes,
-                          direction::to_host);
+                          memcpy_kind::to_host);
 }
 
 status device_memory::write_elements(layout there, layout host, std::vector<std::size_t> shape,
@@ -180,7 +180,7 @@ status device_memory::write_elements(layout there, layout host, std::vector<std:
         return failed;
     device_scope const here(device_);
     return copy_elements(std::move(there), std::move(host), std::move(shape), element,
-                         direction::to_device);
+                         memcpy_kind::to_device);
 }
 
 status device_memory::read_elements(layout host, layout there, std::vector<std::size_t> shape,
@@ -189,7 +189,7 @@ status device_memory::read_elements(layout host, layout there, std::vector<std::
         return failed;
     device_scope const here(device_);
     return copy_elements(std::move(host), std::move(there), std::move(shape), element,
-                         direction::to_host);
+                         memcpy_kind::to_host);
 }
 
 pinned_memory::pinned_memory(std::size_t bytes) : size_(bytes), owner_(os::this_process()) {

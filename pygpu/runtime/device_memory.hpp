@@ -24,7 +24,7 @@ struct layout {
 /// Copies elements between two layouts of one shape, in as few copies of the runtime as they allow.
 /// @pre neither layout overlaps the other, nor two elements of `to` each other
 [[nodiscard]] status copy_elements(layout to, layout from, std::vector<std::size_t> shape,
-                                   std::size_t element, direction which);
+                                   std::size_t element, memcpy_kind which);
 
 /// Whether small transfers may go through mappings, as they do at first. @return what it was before
 /// Thread rule: free.

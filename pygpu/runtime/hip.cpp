@@ -68,20 +68,20 @@ status pin_host(void* memory, std::size_t bytes) {
 /// A copy on the device may still run when the call returns. Other libraries cannot be asked to
 /// wait for the default stream (the stream of __cuda_array_interface__ has no value for HIP's), so
 /// it is waited for here.
-status settled(status answer, direction which) {
-    if (answer != success || which != direction::on_device)
+status settled(status answer, memcpy_kind which) {
+    if (answer != success || which != memcpy_kind::on_device)
         return answer;
     return library.stream_synchronize(nullptr);
 }
 
-status copy(void* to, void const* from, std::size_t bytes, direction which) {
+status copy(void* to, void const* from, std::size_t bytes, memcpy_kind which) {
     if (bytes == 0)
         return success;
     return settled(library.memcpy(to, from, bytes, static_cast<hip::copy_kind>(which)), which);
 }
 
 status copy_rows(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
-                 std::size_t width, std::size_t rows, direction which) {
+                 std::size_t width, std::size_t rows, memcpy_kind which) {
     if (width == 0 || rows == 0)
         return success;
     return settled(library.memcpy_2d(to, to_pitch, from, from_pitch, width, rows,
@@ -103,8 +103,8 @@ status wait_for_event(void* stream, void* event) {
     return library.stream_wait_event(stream, event, 0);
 }
 
-table make_table() {
-    table result{};
+function_table make_table() {
+    function_table result{};
     result.vendor = "hip";
     result.nothing_to_wait_for = nullptr; // barmap maps no memory of AMD's
     result.current_context = nullptr;
@@ -206,7 +206,7 @@ vendor_table load() {
         library.get_last_error();
         return result;
     }
-    static table const functions = make_table();
+    static function_table const functions = make_table();
     cuda::watch_exit();
     result.functions = &functions;
     return result;

@@ -54,13 +54,13 @@ struct refusing<Code, status (*)(Arguments...)> {
 
 /// A table of which every function returns Code.
 template <status const& Code>
-table refusing_table(char const* vendor) {
-    table result{};
+function_table refusing_table(char const* vendor) {
+    function_table result{};
     result.vendor = vendor;
     auto const fill = [](auto&... members) {
         ((members = refusing<Code, std::remove_reference_t<decltype(members)>>::function), ...);
     };
-    table& t = result;
+    function_table& t = result;
     fill(t.device_count, t.set_device, t.get_device, t.synchronize_device, t.reset_device,
          t.describe_device, t.memory_info, t.allocate, t.free, t.pin_host, t.unpin_host,
          t.address_range, t.copy, t.copy_rows, t.create_stream, t.destroy_stream,
@@ -106,7 +106,7 @@ vendor_table const& choose(std::string_view wanted) {
 }
 
 struct chosen {
-    table const* functions = nullptr;
+    function_table const* functions = nullptr;
     os::process_id owner = os::this_process();
 
     chosen() {
@@ -117,7 +117,7 @@ struct chosen {
             return;
         code_without_runtime = found.answer;
         why_without_runtime = found.why;
-        static table const without = refusing_table<code_without_runtime>(
+        static function_table const without = refusing_table<code_without_runtime>(
             wanted && std::string_view(wanted) == "hip" ? "hip" : "cuda");
         functions = &without;
     }
@@ -130,11 +130,12 @@ chosen const& choice() {
 
 } // namespace
 
-table const& current() {
+function_table const& current() {
     chosen const& here = choice();
     if (os::is_this_process(here.owner)) [[likely]]
         return *here.functions;
-    static table const in_child = refusing_table<initialization_error>(here.functions->vendor);
+    static function_table const in_child =
+        refusing_table<initialization_error>(here.functions->vendor);
     return in_child;
 }
 

@@ -28,7 +28,7 @@ inline constexpr status not_supported = 801;
 inline constexpr status unknown = 999;
 
 /// cudaMemcpyKind and hipMemcpyKind.
-enum class direction : int { host_to_host = 0, to_device = 1, to_host = 2, on_device = 3 };
+enum class memcpy_kind : int { host_to_host = 0, to_device = 1, to_host = 2, on_device = 3 };
 
 struct device_facts {
     std::string name;
@@ -42,7 +42,7 @@ struct device_facts {
     bool integrated = false;
 };
 
-struct table {
+struct function_table {
     char const* vendor; ///< "cuda" or "hip", as in BARMAP_RUNTIME
     /// Whether a write through barmap's mapping may take the place of a blocking copy now: all work
     /// that such a copy would be ordered behind is done. Null where barmap maps no memory. Leaves
@@ -75,10 +75,10 @@ struct table {
     status (*pin_host)(void*, std::size_t);  ///< for all devices
     status (*unpin_host)(void*);
     status (*address_range)(void** base, std::size_t* bytes, void* inside);
-    status (*copy)(void* to, void const* from, std::size_t bytes, direction);
+    status (*copy)(void* to, void const* from, std::size_t bytes, memcpy_kind);
     /// Rows of `width` bytes, each a pitch behind the one before. @pre width <= both pitches
     status (*copy_rows)(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
-                        std::size_t width, std::size_t rows, direction);
+                        std::size_t width, std::size_t rows, memcpy_kind);
 
     status (*create_stream)(void**, unsigned flags, int priority);
     status (*destroy_stream)(void*);
@@ -98,7 +98,7 @@ struct table {
 /// insufficient_driver or no_device; in a forked child of the process that chose, all answer
 /// initialization_error.
 /// @throws error errc::invalid_argument for another BARMAP_RUNTIME
-[[nodiscard]] table const& current();
+[[nodiscard]] function_table const& current();
 
 /// Resets the device that is current in this thread: what was made on it is gone.
 [[nodiscard]] status reset_current_device();
@@ -129,7 +129,7 @@ private:
 /// The vendors' tables. Each loads its library at the first call, and is null with a reason where
 /// there is none or none that can be used.
 struct vendor_table {
-    table const* functions = nullptr;
+    function_table const* functions = nullptr;
     status answer = insufficient_driver; ///< of every call, where there are no functions
     std::string why;
 };

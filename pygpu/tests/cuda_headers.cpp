@@ -164,9 +164,9 @@ static_assert(runtime::not_ready == nvidia::cudaErrorNotReady);
 static_assert(runtime::context_is_destroyed == nvidia::cudaErrorContextIsDestroyed);
 static_assert(runtime::not_supported == nvidia::cudaErrorNotSupported);
 static_assert(runtime::unknown == nvidia::cudaErrorUnknown);
-static_assert(int(runtime::direction::to_device) == nvidia::cudaMemcpyHostToDevice);
-static_assert(int(runtime::direction::to_host) == nvidia::cudaMemcpyDeviceToHost);
-static_assert(int(runtime::direction::on_device) == nvidia::cudaMemcpyDeviceToDevice);
+static_assert(int(runtime::memcpy_kind::to_device) == nvidia::cudaMemcpyHostToDevice);
+static_assert(int(runtime::memcpy_kind::to_host) == nvidia::cudaMemcpyDeviceToHost);
+static_assert(int(runtime::memcpy_kind::on_device) == nvidia::cudaMemcpyDeviceToDevice);
 
 int main() {
     constexpr int more_than_all = 1000; // 10000 and above: a deprecated range

@@ -42,10 +42,10 @@ static_assert(hip::host_to_host == hipMemcpyHostToHost);
 static_assert(hip::host_to_device == hipMemcpyHostToDevice);
 static_assert(hip::device_to_host == hipMemcpyDeviceToHost);
 static_assert(hip::device_to_device == hipMemcpyDeviceToDevice);
-static_assert(int(runtime::direction::host_to_host) == hipMemcpyHostToHost);
-static_assert(int(runtime::direction::to_device) == hipMemcpyHostToDevice);
-static_assert(int(runtime::direction::to_host) == hipMemcpyDeviceToHost);
-static_assert(int(runtime::direction::on_device) == hipMemcpyDeviceToDevice);
+static_assert(int(runtime::memcpy_kind::host_to_host) == hipMemcpyHostToHost);
+static_assert(int(runtime::memcpy_kind::to_device) == hipMemcpyHostToDevice);
+static_assert(int(runtime::memcpy_kind::to_host) == hipMemcpyDeviceToHost);
+static_assert(int(runtime::memcpy_kind::on_device) == hipMemcpyDeviceToDevice);
 
 static_assert(hip::stream_non_blocking == hipStreamNonBlocking);
 static_assert(hip::event_blocking_sync == hipEventBlockingSync);

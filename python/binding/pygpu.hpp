@@ -18,7 +18,7 @@ void bind_pygpu_control(nanobind::module_& module);
 void bind_pygpu_memory(nanobind::module_& module);
 
 /// The runtime's table. Loads its library at the first call.
-inline runtime::table const& gpu() {
+inline runtime::function_table const& gpu() {
     driver_is_used = true;
     return runtime::current();
 }

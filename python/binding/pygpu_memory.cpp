@@ -89,7 +89,7 @@ public:
                 return failed;
             runtime::device_scope const here(range_->device());
             return runtime::copy_elements(to, source, shape, element,
-                                          runtime::direction::on_device);
+                                          runtime::memcpy_kind::on_device);
         });
     }
 
@@ -185,7 +185,7 @@ std::tuple<std::uintptr_t, std::size_t, status> address_range(std::uintptr_t add
 std::optional<int> owner(std::uintptr_t address) {
     return without_gil([&]() -> std::optional<int> {
         int device = -1;
-        runtime::table const& table = gpu();
+        runtime::function_table const& table = gpu();
         if (!table.device_of ||
             table.device_of(&device, reinterpret_cast<void const*>(address)) != runtime::success)
             return std::nullopt;
