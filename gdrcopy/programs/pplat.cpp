@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/programs/buckets.hpp"
+#include "gdrcopy/programs/polled_memory.hpp"
 #include "gdrcopy/programs/programs.hpp"
-#include "gdrcopy/programs/shared_memory.hpp"
 #include "gdrcopy/programs/short_options.hpp"
 
 #include "command/exit_codes.hpp"
@@ -49,11 +49,11 @@ private:
 
     pplat_options const& values_;
     std::uint32_t const rounds_;
-    shared_memory::place const place_;
+    polled_memory::place const place_;
     gpu_kernels kernels_;
-    shared_memory gpu_flag_, cpu_flags_;
+    polled_memory gpu_flag_, cpu_flags_;
     gpu_buffer times_;
-    std::optional<shared_memory> data_;
+    std::optional<polled_memory> data_;
     std::uint32_t const stop_ = flag_stop;
     std::optional<running_kernel> kernel_; ///< ends before the memory that it uses
 };

@@ -29,14 +29,14 @@ public:
     /// @throws what the copies threw
     [[nodiscard]] double gigabytes_per_second() const;
     [[nodiscard]] copy_direction way() const { return way_; }
-    [[nodiscard]] std::vector<place> const& places() const { return places_; }
+    [[nodiscard]] std::vector<copy_place> const& places() const { return places_; }
     [[nodiscard]] std::string name() const { return methods_.front()->name(); }
 
 private:
     batch_bench const& bench_;
     copy_direction way_;
     std::size_t bytes_;
-    std::vector<place> places_;
+    std::vector<copy_place> places_;
     std::vector<copy_piece> pieces_;
     std::vector<std::unique_ptr<batch_method>> methods_;
     std::size_t batches_ = 0;

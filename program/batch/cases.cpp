@@ -94,7 +94,7 @@ batch_faults verify_batch(batch_pools& pools, copy_direction way, batch_order or
     // As many guard bytes as bytes of pieces, and some before and after.
     std::size_t const room =
         std::min(pools.size(), 2 * (shape.pieces + 1) * piece_picker::stride(shape.size, order));
-    std::vector<place> const places =
+    std::vector<copy_place> const places =
         piece_picker(shape.size, room, order, seed).pick(shape.pieces);
     std::vector<copy_piece> const pieces = pools.pieces(way, places);
     pools.clear(way, room);

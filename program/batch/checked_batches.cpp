@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t room = 2 * MiB;
 
 /// Batches differ in the length of their longest piece, up to 1 MiB.
-std::vector<place> places_of_batch(std::mt19937_64& random) {
+std::vector<copy_place> places_of_batch(std::mt19937_64& random) {
     constexpr std::size_t most_pieces = 4096;
     constexpr unsigned magnitudes = 20;
     auto const most = static_cast<unsigned>(random() % (magnitudes + 1));
@@ -43,14 +43,14 @@ bool check_batches(batch_bench const& bench) {
         if (i == first_beside)
             load.emplace(bench.gpu);
         copy_direction const way = i % 2 == 0 ? copy_direction::to_cpu : copy_direction::to_gpu;
-        std::vector<place> places = places_of_batch(random);
+        std::vector<copy_place> places = places_of_batch(random);
         std::vector<copy_piece> const pieces = pools.pieces(way, places);
         pools.clear(way, room);
         engine->prepare(pieces);
         engine->submit();
         engine->wait();
         pieces_done += places.size();
-        for (place const& each : places)
+        for (copy_place const& each : places)
             bytes += each.bytes;
         batch_faults const found = pools.compare(way, std::move(places), room);
         wrong_batches += !found.none();

@@ -51,7 +51,7 @@ batch_pools::batch_pools(std::size_t bytes, std::uint64_t seed, opened_gpu const
 }
 
 std::vector<copy_piece> batch_pools::pieces(copy_direction way,
-                                            std::span<place const> places) const {
+                                            std::span<copy_place const> places) const {
     bool const to_gpu = way == copy_direction::to_gpu;
     auto const gpu = static_cast<std::uintptr_t>((to_gpu ? gpu_target_ : gpu_source_).address());
     auto const host =
@@ -60,7 +60,7 @@ std::vector<copy_piece> batch_pools::pieces(copy_direction way,
                      (to_gpu ? host_source_ : host_target_).bytes().data());
     std::vector<copy_piece> found;
     found.reserve(places.size());
-    for (place const& each : places)
+    for (copy_place const& each : places)
         found.push_back(to_gpu ? copy_piece{gpu + each.gpu, host + each.host, each.bytes}
                                : copy_piece{host + each.host, gpu + each.gpu, each.bytes});
     return found;
@@ -77,7 +77,7 @@ void batch_pools::clear(copy_direction way, std::size_t bytes) {
     fill_gpu(other_target_.address(), guard, bytes);
 }
 
-batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
+batch_faults batch_pools::compare(copy_direction way, std::vector<copy_place> places,
                                   std::size_t bytes) {
     bool const to_gpu = way == copy_direction::to_gpu;
     std::byte* const found = host_target_.bytes().data();
@@ -86,12 +86,13 @@ batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
     else if (other_)
         read_gpu({found, bytes}, other_target_.address());
     std::byte const* const source = to_gpu ? host_source_.bytes().data() : gpu_bytes_.data();
-    auto const target_of = [&](place const& one) { return to_gpu ? one.gpu : one.host; };
-    std::sort(places.begin(), places.end(),
-              [&](place const& a, place const& b) { return target_of(a) < target_of(b); });
+    auto const target_of = [&](copy_place const& one) { return to_gpu ? one.gpu : one.host; };
+    std::sort(places.begin(), places.end(), [&](copy_place const& a, copy_place const& b) {
+        return target_of(a) < target_of(b);
+    });
     batch_faults result;
     std::size_t seen = 0;
-    for (place const& each : places) {
+    for (copy_place const& each : places) {
         std::size_t const at = target_of(each);
         result.guards += changed(found + seen, at - seen);
         result.wrong += differing(found + at, source + (to_gpu ? each.host : each.gpu), each.bytes);
@@ -114,9 +115,9 @@ piece_picker::piece_picker(std::size_t size, std::size_t room, batch_order order
     std::iota(host_slots_.begin(), host_slots_.end(), 0u);
 }
 
-std::vector<place> piece_picker::pick(std::size_t count) {
+std::vector<copy_place> piece_picker::pick(std::size_t count) {
     std::size_t const slots = gpu_slots_.size();
-    std::vector<place> places;
+    std::vector<copy_place> places;
     places.reserve(count);
     if (order_ == batch_order::contiguous) {
         std::size_t const gpu = random_() % (slots - count + 1),

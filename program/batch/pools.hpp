@@ -42,14 +42,14 @@ public:
 
     /// The pieces of a batch, by their places in the source and the destination.
     [[nodiscard]] std::vector<copy_piece> pieces(copy_direction way,
-                                                 std::span<place const> places) const;
+                                                 std::span<copy_place const> places) const;
 
     /// Fills the first bytes of the destination with guard bytes. @throws error
     void clear(copy_direction way, std::size_t bytes);
 
     /// The faults in the first bytes of the destination, if a batch copied these places and no
     /// others since clear(). @throws error
-    [[nodiscard]] batch_faults compare(copy_direction way, std::vector<place> places,
+    [[nodiscard]] batch_faults compare(copy_direction way, std::vector<copy_place> places,
                                        std::size_t bytes);
 
 private:
@@ -70,7 +70,7 @@ public:
     /// @param room how many of the pools' first bytes to use
     /// @pre the room holds the pieces of every pick()
     piece_picker(std::size_t size, std::size_t room, batch_order order, std::uint64_t seed);
-    [[nodiscard]] std::vector<place> pick(std::size_t count);
+    [[nodiscard]] std::vector<copy_place> pick(std::size_t count);
 
     /// Bytes from one possible start of a piece to the next.
     [[nodiscard]] static std::size_t stride(std::size_t size, batch_order order);

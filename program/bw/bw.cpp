@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bw/copy_team.hpp"
 #include "command/exit_codes.hpp"
-#include "measure/copy_methods.hpp"
+#include "measure/compared_copies.hpp"
 #include "output/formatted.hpp"
 #include "output/results.hpp"
 #include "output/units.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "measure/copy_methods.hpp"
+#include "measure/compared_copies.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "check/check.hpp"
 #include "command/exit_codes.hpp"
-#include "measure/copy_methods.hpp"
+#include "measure/compared_copies.hpp"
 #include "output/formatted.hpp"
 #include "output/results.hpp"
 #include "output/units.hpp"
@@ -13,7 +13,7 @@ namespace barmap::tool {
 namespace {
 
 /// Barmap beside the driver. Of a simulated GPU the table says only that it was copied.
-void compare_with_driver(report& out, bool simulated, copy_methods& copies,
+void compare_with_driver(report& out, bool simulated, compared_copies& copies,
                          std::vector<std::size_t> const& sizes, options const& values) {
     std::vector<copy_method> methods{copies.chosen()};
     for (copy_method& method : copies.driver())
@@ -58,7 +58,7 @@ int demonstrate(options const& values) {
 
     std::vector<std::size_t> const sizes = sizes_to_measure(values, 8);
     std::size_t const largest = *std::max_element(sizes.begin(), sizes.end());
-    copy_methods copies(gpu, values, largest);
+    compared_copies copies(gpu, values, largest);
     mapping const& mapped = copies.mapping();
     out.about(opened, mapped.backend());
     out.say(formatted("mapped {} of {} memory at {} by backend {} ({})\n", size_text(largest),

@@ -11,7 +11,7 @@
 namespace barmap::tool {
 namespace {
 
-std::vector<copy_method> methods_of(copy_methods& copies) {
+std::vector<copy_method> methods_of(compared_copies& copies) {
     // Loads through BAR1 take a millisecond for 1 MiB, and only get worse.
     constexpr std::size_t most_read = MiB;
     std::vector<copy_method> methods;
@@ -129,7 +129,7 @@ std::vector<comparison> comparisons(crossovers const& chosen,
 
 } // namespace
 
-void compare(report& out, opened_gpu const& gpu, copy_methods& copies,
+void compare(report& out, opened_gpu const& gpu, compared_copies& copies,
              std::vector<std::size_t> const& sizes, options const& values) {
     // This also starts the engines.
     crossovers chosen = gpu.device().copy_crossovers(copies.mapping().backend());

@@ -16,7 +16,7 @@ struct lat_options : options {
     bool compare = false;
 };
 
-void measure_chosen(report& out, copy_methods& copies, std::vector<std::size_t> const& sizes,
+void measure_chosen(report& out, compared_copies& copies, std::vector<std::size_t> const& sizes,
                     options const& values) {
     std::vector<copy_method> const chosen{copies.chosen()};
     progress bar(sizes.size() * std::size(both_directions));
@@ -39,8 +39,8 @@ int run(lat_options const& values) {
     cuda::context_scope const scope = gpu.enter();
     std::vector<std::size_t> const sizes = sizes_to_measure(values, 1);
     constexpr std::size_t smallest_room = MiB; // for the posts
-    copy_methods copies(gpu, values,
-                        std::max(*std::max_element(sizes.begin(), sizes.end()), smallest_room));
+    compared_copies copies(gpu, values,
+                           std::max(*std::max_element(sizes.begin(), sizes.end()), smallest_room));
     out.about(gpu.device(), copies.mapping().backend());
     out.say(formatted("{}, {} memory by {} ({})\n\n", title_of(gpu.device()), values.memory,
                       copies.mapping().backend(), to_string(copies.mapping().kind())));

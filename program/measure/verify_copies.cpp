@@ -30,29 +30,30 @@ std::size_t random_length(unsigned most, std::mt19937_64& random) {
     return 1 + random() % (std::size_t{1} << random() % (most + 1));
 }
 
-std::vector<place> random_places(std::size_t room, std::size_t most_pieces, std::mt19937_64& random,
-                                 std::function<std::size_t()> const& length) {
+std::vector<copy_place> random_places(std::size_t room, std::size_t most_pieces,
+                                      std::mt19937_64& random,
+                                      std::function<std::size_t()> const& length) {
     constexpr std::size_t widest_gap = 64;
     auto const gap = [&] { return 1 + random() % widest_gap; };
-    std::vector<place> places;
+    std::vector<copy_place> places;
     for (std::size_t at = gap(); at < room && places.size() < most_pieces; at += gap()) {
         places.push_back({at, 0, std::min(length(), room - at)});
         at += places.back().bytes;
     }
     std::shuffle(places.begin(), places.end(), random);
     std::size_t at = gap();
-    for (place& each : places) {
+    for (copy_place& each : places) {
         each.host = at;
         at += each.bytes + gap();
     }
     // The gaps differ on either side: what does not fit any more is left out.
-    std::erase_if(places, [&](place const& each) { return each.host + each.bytes > room; });
+    std::erase_if(places, [&](copy_place const& each) { return each.host + each.bytes > room; });
     return places;
 }
 
 copier copier_through(mapping const& gpu, std::span<std::byte> host, std::size_t offset) {
-    return [&gpu, host, offset](copy_direction way, std::span<place const> places) {
-        for (place const& each : places) {
+    return [&gpu, host, offset](copy_direction way, std::span<copy_place const> places) {
+        for (copy_place const& each : places) {
             std::span<std::byte> const bytes = host.subspan(each.host, each.bytes);
             way == copy_direction::to_gpu ? gpu.copy_to_gpu(offset + each.gpu, bytes)
                                           : gpu.copy_to_cpu(bytes, offset + each.gpu);
@@ -68,12 +69,12 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
     std::vector<std::byte> expected(bytes), content(bytes);
     for (int round = 0; round < rounds; ++round) {
         std::size_t next = 5 * MiB / 2 + 7; // more than fits into staging memory
-        std::vector<place> const places = random_places(
+        std::vector<copy_place> const places = random_places(
             bytes, bytes, random, [&] { return std::exchange(next, random_length(20, random)); });
         std::memset(expected.data(), static_cast<int>(left_alone), bytes);
         gpu.write(expected);
         fill_pattern(host, random(), 0);
-        for (place const& each : places)
+        for (copy_place const& each : places)
             std::memcpy(&expected[each.gpu], &host[each.host], each.bytes);
         copy(copy_direction::to_gpu, places);
         gpu.read(content);
@@ -84,7 +85,7 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
         gpu.write(content);
         std::memset(host.data(), static_cast<int>(left_alone), bytes);
         std::memset(expected.data(), static_cast<int>(left_alone), bytes);
-        for (place const& each : places)
+        for (copy_place const& each : places)
             std::memcpy(&expected[each.host], &content[each.gpu], each.bytes);
         copy(copy_direction::to_cpu, places);
         if (auto problem = compare(host, expected, "of the host memory", "copied to the CPU"))

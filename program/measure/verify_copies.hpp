@@ -15,7 +15,7 @@
 namespace barmap::tool {
 
 /// One piece, by the places of its bytes on both sides.
-struct place {
+struct copy_place {
     std::size_t gpu, host, bytes;
 };
 
@@ -25,12 +25,12 @@ struct place {
 /// Pieces at odd places, in another order on either side, with bytes between them that must not
 /// change.
 /// @param room bytes of either side. @param length gives that of the next piece
-[[nodiscard]] std::vector<place> random_places(std::size_t room, std::size_t most_pieces,
-                                               std::mt19937_64& random,
-                                               std::function<std::size_t()> const& length);
+[[nodiscard]] std::vector<copy_place> random_places(std::size_t room, std::size_t most_pieces,
+                                                    std::mt19937_64& random,
+                                                    std::function<std::size_t()> const& length);
 
 /// Copies these, in any order.
-using copier = std::function<void(copy_direction, std::span<place const>)>;
+using copier = std::function<void(copy_direction, std::span<copy_place const>)>;
 
 /// By copies of a mapping, one for each place. Both outlive it.
 /// @param offset of the places' GPU memory in the mapping

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "output/formatted.hpp"
+#include "command/child_variables.hpp"
 #include "command/companion.hpp"
-#include "command/environment.hpp"
 #include "command/options.hpp"
 #include "command/run_instead.hpp"
+#include "output/formatted.hpp"
 
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ int run(run_options const& values) {
         return cannot_start(formatted(
             "LD_PRELOAD cannot hold {}: install barmap under a path without spaces and colons",
             library));
-    environment variables;
+    child_variables variables;
     variables.set_first("LD_PRELOAD", library);
     return run_instead(values.program);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "output/formatted.hpp"
+#include "command/child_variables.hpp"
 #include "command/companion.hpp"
-#include "command/environment.hpp"
 #include "command/exit_codes.hpp"
 #include "command/options.hpp"
 #include "command/run_instead.hpp"
+#include "output/formatted.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ int run(sim_options const& values) {
         return cannot_start(formatted("the simulated GPU, libcuda.so.1, is in none of these "
                                       "directories: {}; build or install barmap with BARMAP_SIM_GPU=ON",
                                       searched));
-    environment variables;
+    child_variables variables;
     variables.set_first("LD_LIBRARY_PATH", std::filesystem::path(driver).parent_path().string());
     variables.set("BARMAP_SIM", "1");
     variables.set("BARMAP_SIM_LIBRARY", driver);

@@ -79,7 +79,7 @@ void piece_hammer::to_cpu() {
     for (std::size_t i = places_.size() - 1; i > 0; --i)
         std::swap(places_[i], places_[next() % (i + 1)]);
     std::size_t used = 0, left = at_.gpu_bytes;
-    for (place& each : places_) {
+    for (copy_place& each : places_) {
         std::size_t const gap = next() % widest_gap;
         if (used + gap + left <= source_)
             used += gap;
@@ -96,12 +96,12 @@ void piece_hammer::verify(std::size_t used) {
     if (std::memcmp(at_.host.data(), host_now_.data(), used) == 0)
         return;
     std::uint64_t const before = wrong_;
-    for (place const& each : places_)
+    for (copy_place const& each : places_)
         wrong_ += std::memcmp(&at_.host[each.host], &host_now_[each.host], each.bytes) != 0;
     wrong_ += wrong_ == before; // none of the pieces: something between them
     // From now on the wrong bytes count as expected, so that later rounds do not count them again.
     std::copy_n(at_.host.begin(), source_, host_now_.begin());
-    for (place const& each : places_)
+    for (copy_place const& each : places_)
         std::memcpy(&gpu_now_[each.gpu], &at_.host[each.host], each.bytes);
 }
 
@@ -109,7 +109,7 @@ void piece_hammer::run(std::uint64_t pieces, hammer_progress const& progress) {
     std::uint64_t const end = pieces_ + pieces;
     auto const count = [this] {
         pieces_ += places_.size();
-        for (place const& each : places_)
+        for (copy_place const& each : places_)
             bytes_ += each.bytes;
     };
     for (std::uint64_t round = 0, told = pieces_; pieces_ < end; ++round) {
@@ -142,7 +142,7 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
         }
         fill_pattern(std::span(written).first(bytes), choice, 0);
         window const target = through.subwindow(where, bytes);
-        place const piece{where, 0, bytes};
+        copy_place const piece{where, 0, bytes};
         if (order == pair_order::engine_then_mapping) {
             std::memcpy(at.host.data(), written.data(), bytes);
             at.copy(copy_direction::to_gpu, {&piece, 1});
@@ -166,7 +166,7 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
 }
 
 copier at_once(copier one, unsigned threads) {
-    return [one = std::move(one), threads](copy_direction way, std::span<place const> places) {
+    return [one = std::move(one), threads](copy_direction way, std::span<copy_place const> places) {
         std::size_t const each = places.size() / threads;
         std::vector<std::future<void>> others; // their destructors wait
         for (unsigned i = 1; i < threads; ++i, places = places.subspan(each))

@@ -57,7 +57,7 @@ private:
     std::size_t source_; ///< in the host memory: the first part is copied to, the rest from
     std::uint64_t random_;
     std::vector<std::byte> gpu_now_, host_now_; ///< what must be there
-    std::vector<place> places_;
+    std::vector<copy_place> places_;
     std::uint64_t pieces_ = 0, bytes_ = 0, wrong_ = 0;
 };
 

@@ -16,14 +16,14 @@ namespace {
 
 TEST(piece_picker, chooses_disjoint_places_that_differ_each_time) {
     piece_picker picker(100, 64 * KiB, batch_order::random, 1);
-    std::vector<place> const first = picker.pick(200), second = picker.pick(200);
-    auto const same = [](place const& a, place const& b) {
+    std::vector<copy_place> const first = picker.pick(200), second = picker.pick(200);
+    auto const same = [](copy_place const& a, copy_place const& b) {
         return a.gpu == b.gpu && a.host == b.host;
     };
     EXPECT_FALSE(std::equal(first.begin(), first.end(), second.begin(), same));
-    for (auto side : {&place::gpu, &place::host}) {
+    for (auto side : {&copy_place::gpu, &copy_place::host}) {
         std::vector<std::size_t> at;
-        for (place const& each : first) {
+        for (copy_place const& each : first) {
             EXPECT_EQ(each.bytes, 100u);
             EXPECT_EQ(each.*side % 16, 0u);
             EXPECT_LE(each.*side + each.bytes, 64 * KiB);
@@ -38,7 +38,7 @@ TEST(piece_picker, chooses_disjoint_places_that_differ_each_time) {
 
 TEST(piece_picker, chooses_contiguous_places) {
     piece_picker picker(100, 64 * KiB, batch_order::contiguous, 1);
-    std::vector<place> const found = picker.pick(200);
+    std::vector<copy_place> const found = picker.pick(200);
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i].gpu, found[0].gpu + 100 * i);
         EXPECT_EQ(found[i].host, found[0].host + 100 * i);

@@ -36,8 +36,9 @@ using fault = std::function<void(std::uint64_t number, copy_direction, piece&)>;
 /// Copies within the process.
 copier faulty_copier(std::span<std::byte> gpu, std::span<std::byte> host, fault change) {
     return
-        [=, number = std::uint64_t{0}](copy_direction way, std::span<place const> places) mutable {
-            for (place const& each : places) {
+        [=, number = std::uint64_t{0}](copy_direction way,
+                                       std::span<copy_place const> places) mutable {
+            for (copy_place const& each : places) {
                 std::byte *const there = &gpu[each.gpu], *const here = &host[each.host];
                 piece now = way == copy_direction::to_gpu ? piece{there, here, each.bytes}
                                                           : piece{here, there, each.bytes};
@@ -175,7 +176,7 @@ TEST(copier_through, copies_between_places_of_a_part_of_the_mapping) {
     std::iota(reinterpret_cast<unsigned char*>(host.data()),
               reinterpret_cast<unsigned char*>(host.data() + host.size()), 1);
     write(gpu.window(), content);
-    place const places[]{{3, 20, 70}, {100, 200, 7}};
+    copy_place const places[]{{3, 20, 70}, {100, 200, 7}};
     copier_through(gpu, host, 1000)(copy_direction::to_gpu, places);
     read(content, gpu.window());
     std::copy_n(&host[20], 70, &expected[1003]);
@@ -195,16 +196,16 @@ TEST(copier_at_once, copies_each_place_once_in_threads_of_their_own) {
         std::multiset<std::size_t> copied;
         std::atomic<int> calls{0};
         copier const four = at_once(
-            [&](copy_direction way, std::span<place const> places) {
+            [&](copy_direction way, std::span<copy_place const> places) {
                 EXPECT_EQ(way, copy_direction::to_cpu);
                 for (++calls; calls < 4;) // for ever, unless all run at once
                     std::this_thread::yield();
                 std::lock_guard const hold(lock);
-                for (place const& each : places)
+                for (copy_place const& each : places)
                     copied.insert(each.gpu);
             },
             4);
-        std::vector<place> places;
+        std::vector<copy_place> places;
         std::multiset<std::size_t> expected;
         for (std::size_t i = 0; i < count; ++i) {
             places.push_back({i, 0, 1});
@@ -238,11 +239,11 @@ TEST(with_next_engine, does_the_work_again_until_too_many_copies_have_failed) {
 }
 
 TEST(copier_at_once, throws_what_one_of_its_threads_does) {
-    std::vector<place> const places{{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {3, 0, 1}};
-    for (place const& faulty : places) {
+    std::vector<copy_place> const places{{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {3, 0, 1}};
+    for (copy_place const& faulty : places) {
         std::atomic<int> calls{0};
         copier const four = at_once(
-            [&](copy_direction, std::span<place const> some) {
+            [&](copy_direction, std::span<copy_place const> some) {
                 ++calls;
                 if (some.front().gpu == faulty.gpu)
                     throw std::runtime_error("a copy failed");

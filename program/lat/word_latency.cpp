@@ -26,7 +26,7 @@ double time_of_chain(unsigned operations, Load&& load) {
 
 } // namespace
 
-void measure_read8(report& out, copy_methods& copies, double budget_s) {
+void measure_read8(report& out, compared_copies& copies, double budget_s) {
     constexpr unsigned operations = 64;
     window const word = copies.mapping().window(0, 8);
     auto const* const address = reinterpret_cast<std::uint64_t const volatile*>(word.data);
@@ -46,7 +46,7 @@ void measure_read8(report& out, copy_methods& copies, double budget_s) {
                       slow.p50_ns, fast.p50_ns, ratio));
 }
 
-void measure_posts(report& out, copy_methods& copies, double budget_s) {
+void measure_posts(report& out, compared_copies& copies, double budget_s) {
     constexpr std::size_t line = 64;
     // Enough of them that the stores cannot all wait in the CPU: what is measured is sustained.
     constexpr unsigned operations = 1024;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/copy_methods.hpp"
+#include "measure/compared_copies.hpp"
 
 #include "output/units.hpp"
 
@@ -27,10 +27,11 @@ double estimate(copy_method const& method, copy_direction way, std::size_t bytes
 
 } // namespace
 
-copy_methods::copy_methods(opened_gpu const& gpu, options const& values, std::size_t max)
+compared_copies::compared_copies(opened_gpu const& gpu, options const& values, std::size_t max)
     : gpu_(gpu), values_(values), max_(max), target_(reach(gpu, values, max)) {}
 
-copy_method copy_methods::through(std::string name, mover by, window whole, host_memory_kind kind) {
+copy_method compared_copies::through(std::string name, mover by, window whole,
+                                     host_memory_kind kind) {
     copy_method method{std::move(name), by, kind};
     method.repeat = [whole, host = new_host(kind)](copy_direction way, std::size_t bytes,
                                                    unsigned times) {
@@ -47,7 +48,7 @@ copy_method copy_methods::through(std::string name, mover by, window whole, host
     return method;
 }
 
-copy_method copy_methods::chosen(host_memory_kind host) {
+copy_method compared_copies::chosen(host_memory_kind host) {
     bool const pinned = host == host_memory_kind::pinned;
     copy_method method = through(values_.routine + (pinned ? " pinned" : ""), mover::chosen,
                                  target_.mapping.window(), host);
@@ -58,7 +59,7 @@ copy_method copy_methods::chosen(host_memory_kind host) {
     return method;
 }
 
-std::vector<copy_method> copy_methods::every_routine() {
+std::vector<copy_method> compared_copies::every_routine() {
     std::vector<copy_method> methods;
     for (copy_routine_report const& routine : copy_routines()) {
         if (!routine.supported)
@@ -72,7 +73,7 @@ std::vector<copy_method> copy_methods::every_routine() {
     return methods;
 }
 
-copy_method copy_methods::adaptive(host_memory_kind kind) {
+copy_method compared_copies::adaptive(host_memory_kind kind) {
     copy_method method{"adaptive " + std::string(to_string(kind)), mover::adaptive, kind};
     method.repeat = [&mapping = target_.mapping,
                      host = new_host(kind)](copy_direction way, std::size_t bytes, unsigned times) {
@@ -81,7 +82,7 @@ copy_method copy_methods::adaptive(host_memory_kind kind) {
     return method;
 }
 
-std::vector<copy_method> copy_methods::engines(host_memory_kind kind) {
+std::vector<copy_method> compared_copies::engines(host_memory_kind kind) {
     if (of_engines_.empty())
         for (std::string const& each : usable_engines(gpu_))
             of_engines_.push_back({each, reach_for(each, gpu_, values_, max_)});
@@ -99,7 +100,7 @@ std::vector<copy_method> copy_methods::engines(host_memory_kind kind) {
     return methods;
 }
 
-std::vector<copy_method> copy_methods::driver(bool to_the_end) {
+std::vector<copy_method> compared_copies::driver(bool to_the_end) {
     std::vector<copy_method> methods;
     for (host_memory_kind const kind : both_kinds) {
         copy_method method{"cuMemcpy " + std::string(to_string(kind)), mover::driver, kind};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gdrcopy/programs/shared_memory.hpp"
+#include "gdrcopy/programs/polled_memory.hpp"
 
 #include <barmap/copy.hpp>
 
@@ -15,7 +15,7 @@ std::uint32_t volatile* flags(std::byte* at) {
 
 } // namespace
 
-shared_memory::shared_memory(place const& in, std::string const& location, std::size_t bytes) {
+polled_memory::polled_memory(place const& in, std::string const& location, std::size_t bytes) {
     if (location == "hostmem") {
         host_.emplace(bytes);
         address_ = host_->gpu_address();
@@ -28,7 +28,7 @@ shared_memory::shared_memory(place const& in, std::string const& location, std::
     range_->map(in.map_flags);
 }
 
-void shared_memory::write(void const* from, std::size_t bytes) const {
+void polled_memory::write(void const* from, std::size_t bytes) const {
     if (range_)
         range_->write(0, from, bytes);
     else
@@ -36,14 +36,14 @@ void shared_memory::write(void const* from, std::size_t bytes) const {
     flush_stores();
 }
 
-void shared_memory::read(void* to, std::size_t bytes) const {
+void polled_memory::read(void* to, std::size_t bytes) const {
     if (range_)
         range_->read(to, 0, bytes);
     else
         std::memcpy(to, host_->data(), bytes);
 }
 
-void shared_memory::write_flag(std::uint32_t value) const {
+void polled_memory::write_flag(std::uint32_t value) const {
     if (range_)
         range_->write(0, &value, sizeof value);
     else
@@ -51,7 +51,7 @@ void shared_memory::write_flag(std::uint32_t value) const {
     flush_stores();
 }
 
-std::uint32_t shared_memory::read_flag(std::size_t index) const {
+std::uint32_t polled_memory::read_flag(std::size_t index) const {
     std::uint32_t value = 0;
     if (range_)
         range_->read(&value, index * sizeof value, sizeof value);
@@ -61,7 +61,7 @@ std::uint32_t shared_memory::read_flag(std::size_t index) const {
     return value;
 }
 
-void shared_memory::force_flag(std::uint32_t const& value, CUstream stream) const {
+void polled_memory::force_flag(std::uint32_t const& value, CUstream stream) const {
     if (host_)
         *flags(host_->data()) = value;
     else

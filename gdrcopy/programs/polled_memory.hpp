@@ -15,7 +15,7 @@ namespace barmap::tool::gdrcopy {
 
 /// Memory that a running kernel and the CPU share: in GPU memory, where the CPU reaches it through
 /// libgdrapi, or in pinned host memory. Zeroed.
-class shared_memory {
+class polled_memory {
 public:
     struct place {
         selected_gpu const& gpu;
@@ -25,7 +25,7 @@ public:
     };
 
     /// @param location gpumem or hostmem. @throws error, call_failed
-    shared_memory(place const& in, std::string const& location, std::size_t bytes);
+    polled_memory(place const& in, std::string const& location, std::size_t bytes);
 
     [[nodiscard]] CUdeviceptr gpu_address() const noexcept { return address_; }
 

@@ -11,12 +11,12 @@ namespace barmap::tool {
 
 /// The variables of the program to start. If the start fails, they are restored, since this process
 /// may continue.
-class environment {
+class child_variables {
 public:
-    environment() = default;
-    environment(environment const&) = delete;
-    environment& operator=(environment const&) = delete;
-    ~environment() {
+    child_variables() = default;
+    child_variables(child_variables const&) = delete;
+    child_variables& operator=(child_variables const&) = delete;
+    ~child_variables() {
         for (auto const& [variable, value] : before_)
             value ? setenv(variable, value->c_str(), 1) : unsetenv(variable);
     }

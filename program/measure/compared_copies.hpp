@@ -53,10 +53,10 @@ struct measured_method {
 /// Mapped GPU memory, and the methods of copying to and from it. Each has host memory of its own:
 /// what one copies would else lie in the caches for the next.
 /// Needs the GPU's context for as long as it lives. Thread rule: one thread.
-class copy_methods {
+class compared_copies {
 public:
     /// @throws error
-    copy_methods(opened_gpu const& gpu, options const& values, std::size_t max);
+    compared_copies(opened_gpu const& gpu, options const& values, std::size_t max);
 
     /// What write() and read() do.
     [[nodiscard]] copy_method chosen(host_memory_kind host = host_memory_kind::pageable);
