@@ -4,6 +4,7 @@
 #pragma once
 
 #include <barmap/gpu/rpc.cuh>
+#include <barmap/gpu/step.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
 #if defined(__clang__)
@@ -83,10 +84,7 @@ BARMAP_DEVICE gpu::word sum_of(sealed_message<Bytes> const& message) {
     return sum;
 }
 
-/// Whether to continue when the time is over: never, on a GPU.
-struct give_up {
-    BARMAP_DEVICE bool operator()() const { return false; }
-};
+using step::give_up;
 
 /// The parameters of all kernels.
 struct ring_task {
