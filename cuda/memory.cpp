@@ -199,7 +199,7 @@ unsigned long long allocation_id(CUdeviceptr address) noexcept {
     return api().pointer_get_attribute(&id, pointer_buffer_id, address) == success ? id : 0;
 }
 
-os::fd export_chunk(chunk const& chunk) {
+os::fd export_chunk(allocation_part const& chunk) {
     driver_api const& cu = api();
     CUmemGenericAllocationHandle handle = 0;
     check(cu.mem_retain_allocation_handle(&handle, reinterpret_cast<void*>(chunk.base)),

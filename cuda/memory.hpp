@@ -17,7 +17,7 @@ namespace barmap::cuda {
 
 /// A part of one allocation (of one VMM chunk, where several make up a range). Where whole GPU
 /// pages are wanted, also what else lies in the allocation's first and last page.
-struct chunk {
+struct allocation_part {
     CUdeviceptr base = 0;     ///< where the allocation starts
     std::size_t capacity = 0; ///< its size as the driver reports it, bytes
     std::size_t offset = 0;   ///< of the wanted part inside it
@@ -37,7 +37,7 @@ struct memory {
     std::size_t size = 0;
     int ordinal = -1;            ///< CUDA ordinal of the GPU that owns it
     CUcontext context = nullptr; ///< that it belongs to; null for VMM and pool memory
-    std::vector<chunk>
+    std::vector<allocation_part>
         chunks; ///< in address order, without gaps; empty unless it can be registered
     std::shared_ptr<os::fd const> exported;   ///< what imported memory was imported from, if known
     std::optional<CUipcMemHandle> ipc_handle; ///< of memory without an address in this process
@@ -64,7 +64,7 @@ struct memory {
 
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error
-[[nodiscard]] os::fd export_chunk(chunk const& chunk);
+[[nodiscard]] os::fd export_chunk(allocation_part const& chunk);
 
 /// The range in words, as operations of errors name it: "8 bytes at 0x10".
 [[nodiscard]] std::string range_text(CUdeviceptr address, std::size_t bytes);

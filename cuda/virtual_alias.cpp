@@ -17,7 +17,7 @@ constexpr char what[] = "map VMM memory at addresses of the library";
 /// A reference to the physical memory of a chunk.
 class chunk_handle {
 public:
-    explicit chunk_handle(chunk const& of) {
+    explicit chunk_handle(allocation_part const& of) {
         is_there_ = api().mem_retain_allocation_handle(&handle_,
                                                        reinterpret_cast<void*>(of.base)) == success;
     }
@@ -48,12 +48,12 @@ std::unique_ptr<virtual_alias> virtual_alias::of(CUdevice gpu, memory const& whi
     context_scope const scope = context_scope::any(gpu);
     driver_api const& cu = api();
     std::size_t bytes = 0;
-    for (chunk const& each : which.chunks)
+    for (allocation_part const& each : which.chunks)
         bytes += each.capacity;
     if (bytes == 0 || !chunk_handle(which.chunks.front()).is_there())
         return nullptr;
     std::unique_ptr<virtual_alias> result(new virtual_alias(gpu, bytes));
-    for (chunk const& each : which.chunks) {
+    for (allocation_part const& each : which.chunks) {
         chunk_handle const handle(each);
         if (!handle.is_there())
             return nullptr;

@@ -25,7 +25,7 @@ struct job {
         return direction == copy_direction::to_gpu ? engine::direction::to_gpu
                                                    : engine::direction::to_cpu;
     }
-    [[nodiscard]] pinned_host& pinned() const noexcept { return mapping.pin->device->pinned; }
+    [[nodiscard]] host_reach& pinned() const noexcept { return mapping.pin->device->pinned; }
 
     /// Looks now and then. Only engines' copies do, as others do not call CUDA.
     /// @throws error errc::checkpointed
@@ -35,13 +35,13 @@ struct job {
     }
 
     /// The pinned allocation that the host's side lies in as a whole, or one of size 0.
-    [[nodiscard]] pinned_host::allocation look() const noexcept {
+    [[nodiscard]] host_reach::allocation look() const noexcept {
         if (mapping.pin->device->gpu.without_cuda)
             return {};
-        pinned_host::allocation const found = pinned().describe(host);
+        host_reach::allocation const found = pinned().describe(host);
         return found.contains(reinterpret_cast<std::uintptr_t>(host), bytes)
                    ? found
-                   : pinned_host::allocation{};
+                   : host_reach::allocation{};
     }
 };
 
@@ -56,8 +56,9 @@ std::shared_ptr<engine_reach::reached const> reach(engine_slot& slot, job const&
 
 using reached = std::shared_ptr<engine_reach::reached const>;
 
-result result_of(engine::outcome outcome, engine_slot& slot, reached const& by, std::size_t bytes) {
-    if (outcome == engine::outcome::done) {
+result result_of(engine::copy_outcome outcome, engine_slot& slot, reached const& by,
+                 std::size_t bytes) {
+    if (outcome == engine::copy_outcome::done) {
         slot.count(bytes);
         return result::done;
     }
@@ -67,14 +68,14 @@ result result_of(engine::outcome outcome, engine_slot& slot, reached const& by, 
 /// @param by what reach() has returned for the slot
 /// @param in where the host's side is pinned; of size 0 if it is not
 result copy_by(engine_slot& slot, reached const& by, job const& what,
-               pinned_host::allocation const& in) {
+               host_reach::allocation const& in) {
     if (!by)
         return result::impossible;
-    pinned_host::place place;
+    host_reach::place place;
     if (in.size > 0)
         place = what.pinned().find(by->worker, in, what.host, what.bytes);
     flush_stores(); // those through the mapping
-    engine::outcome const outcome =
+    engine::copy_outcome const outcome =
         place.runs().empty()
             ? by->worker->copy_staged(what.way(), *by->memory, what.offset, what.host, what.bytes)
             : by->worker->copy_direct(what.way(), *by->memory, what.offset, place.runs());
@@ -83,7 +84,7 @@ result copy_by(engine_slot& slot, reached const& by, job const& what,
 
 /// What CUDA said while an engine was copying already.
 struct answer {
-    std::optional<pinned_host::allocation> in; ///< where the host's side is pinned
+    std::optional<host_reach::allocation> in;  ///< where the host's side is pinned
     std::exception_ptr refusal;                ///< why the mapping must not be used any more
 };
 
@@ -93,11 +94,11 @@ struct answer {
 result copy_as_before(engine_slot& slot, reached const& by, job const& what, answer& now) {
     if (!by)
         return result::impossible;
-    pinned_host::place const place = what.pinned().recall(*by->worker, what.host, what.bytes);
+    host_reach::place const place = what.pinned().recall(*by->worker, what.host, what.bytes);
     if (place.runs().empty())
         return result::impossible;
     flush_stores();
-    engine::outcome const outcome =
+    engine::copy_outcome const outcome =
         by->worker->copy_direct(what.way(), *by->memory, what.offset, place.runs(), [&] {
             try {
                 what.expect_present_cuda();
@@ -106,7 +107,7 @@ result copy_as_before(engine_slot& slot, reached const& by, job const& what, ans
                 now.refusal = std::current_exception();
             }
         });
-    if (outcome == engine::outcome::done && (now.refusal || !place.is_in(*now.in)))
+    if (outcome == engine::copy_outcome::done && (now.refusal || !place.is_in(*now.in)))
         return result::impossible;
     return result_of(outcome, slot, by, what.bytes);
 }
@@ -229,7 +230,7 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
             what.expect_present_cuda();
             now.in = what.look();
         }
-        pinned_host::allocation const& in = *now.in;
+        host_reach::allocation const& in = *now.in;
         engine_slot* const chosen = in.size > 0 ? pinned : pageable;
         if (chosen && (chosen != pinned || (by && by->worker->is_retired())))
             by = reach(*chosen, what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "api/choice.hpp"
 
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 #include "cuda/driver_api.hpp"
 
 #include <bit>

@@ -3,7 +3,7 @@
 #include "api/handles.hpp"
 #include "base/c_options.hpp"
 #include "base/lists.hpp"
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 #include "cuda/current_gpu.hpp"
 #include "cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "api/handles.hpp"
 #include "cuda/driver_api.hpp"
-#include "transfer/pinned_host.hpp"
+#include "transfer/host_reach.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.h>
@@ -53,7 +53,7 @@ bool is_pinned(std::span<std::byte const> memory) noexcept try {
     if (!memory.empty() && !cuda::try_api(why))
         return false;
     checkpoint::pass const here("ask which memory is pinned");
-    pinned_host known;
+    host_reach known;
     while (!memory.empty()) {
         auto const found = known.describe(memory.data());
         if (found.size == 0)

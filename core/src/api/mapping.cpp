@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "api/adaptive.hpp"
 #include "api/handles.hpp"
+#include "transfer/cpu/fenced_copy.hpp"
 #include "transfer/cpu/plan.hpp"
-#include "transfer/cpu/transfer.hpp"
 
 #include <barmap/copy.hpp>
 
@@ -106,7 +106,8 @@ int barmap_mapping_use_engine(barmap_mapping* mapping, char const* name) {
     });
 }
 
-char const* barmap_mapping_routine(barmap_mapping const* mapping, int direction, std::size_t bytes) {
+char const* barmap_mapping_routine(barmap_mapping const* mapping, int direction,
+                                   std::size_t bytes) {
     copy_plan const& plan = mapping->state->plan;
     auto const& routines = direction == BARMAP_TO_GPU ? plan.store : plan.load;
     return routines[copy::size_class(bytes)]->name.data(); // a literal

@@ -9,7 +9,7 @@
 #include "system/process.hpp"
 #include "system/seldom.hpp"
 #include "transfer/engine/engine_slot.hpp"
-#include "transfer/pinned_host.hpp"
+#include "transfer/host_reach.hpp"
 
 #include <memory>
 #include <mutex>
@@ -68,7 +68,7 @@ struct device_state final : checkpoint::survivor {
     std::vector<std::unique_ptr<backend_slot>> slots;
     std::vector<std::unique_ptr<engine_slot>> engines;
     bool const engine_is_forced = !forced_engine().empty();
-    pinned_host pinned; ///< goes before the engines
+    host_reach pinned; ///< goes before the engines
     std::mutex batches_lock;
     std::weak_ptr<batch_queue_state> batches; ///< under its lock; while a handle of it lives
 

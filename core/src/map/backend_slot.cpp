@@ -2,7 +2,7 @@
 #include "map/backend_slot.hpp"
 
 #include "base/failure_report.hpp"
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 #include "cuda/driver_api.hpp"
 #include "map/kind_test.hpp"
 #include "map/self_test.hpp"

@@ -17,7 +17,7 @@ unsigned long long id_of(CUdeviceptr address) {
 
 /// Where what is wanted of the allocation itself ends.
 CUdeviceptr last_wanted(cuda::memory const& memory) {
-    cuda::chunk const& chunk = memory.chunks.back();
+    cuda::allocation_part const& chunk = memory.chunks.back();
     return chunk.base + chunk.offset + chunk.length;
 }
 

@@ -16,7 +16,7 @@ namespace barmap::backend {
 inline constexpr std::size_t no_object = ~std::size_t{0};
 
 /// A run of whole pages of one memory object, and where it goes in the CPU range.
-struct piece {
+struct page_run {
     std::size_t object = 0;        ///< index of the object, or no_object
     std::uint64_t file_offset = 0; ///< in the object, a multiple of the page
     std::size_t at = 0;            ///< in the CPU range, a multiple of the page
@@ -25,7 +25,7 @@ struct piece {
 
 /// How a byte range made of parts of several objects becomes contiguous whole pages.
 struct page_layout {
-    std::vector<piece> pieces;
+    std::vector<page_run> pieces;
     std::size_t head = 0;  ///< the wanted first byte's place in the CPU range
     std::size_t total = 0; ///< size of the CPU range
 };

@@ -2,7 +2,7 @@
 #include "transfer/copy_methods.hpp"
 
 #include "base/config.hpp"
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 #include "transfer/contest.hpp"
 #include "transfer/engine/held_memory.hpp"
 
@@ -15,8 +15,8 @@
 namespace barmap {
 namespace {
 
+using engine::copy_outcome;
 using engine::direction;
-using engine::outcome;
 
 constexpr direction as_engine(copy_direction which) noexcept {
     return which == copy_direction::to_gpu ? direction::to_gpu : direction::to_cpu;
@@ -48,11 +48,11 @@ public:
         if (!gpu_ || !gpu_->memory->is_unchanged())
             return false;
         engine::worker& by = *gpu_->worker;
-        outcome const result =
+        copy_outcome const result =
             kind == host_memory_kind::pinned
                 ? by.copy_pinned(as_engine(which), *gpu_->memory, host.size())
                 : by.copy_staged(as_engine(which), *gpu_->memory, 0, host.data(), host.size());
-        if (result == outcome::done)
+        if (result == copy_outcome::done)
             return true;
         engine_reach::retire(gpu_);
         gpu_.reset();

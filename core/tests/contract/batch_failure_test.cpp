@@ -212,7 +212,7 @@ TEST(batch_failure_test, says_whether_the_stream_or_the_copy_was_late) {
     device_block const block(4096);
     pinned_block const host(4096);
     gated_stream held;
-    engine::piece const piece{host.address(), block.address(), 64};
+    copy_piece const piece{host.address(), block.address(), 64};
     auto const trouble = [&](engine::stream_order const& order) {
         auto const engine = make_batches();
         engine->start();

@@ -42,7 +42,7 @@ struct channel_queue_test : testing::Test {
                 engine::semaphore_word const& begin = {},
                 engine::device_clock::time_point until = ever) {
         ticket const number = queue.next();
-        std::vector<engine::piece> list;
+        std::vector<copy_piece> list;
         for (std::size_t i = 0; i < count; ++i)
             list.push_back({host.address() + i * 4, block.address() + i * 4, 4});
         auto spare = queue.make_spare(count, 1);
@@ -51,7 +51,7 @@ struct channel_queue_test : testing::Test {
     }
     bool ends(ticket number) {
         return engine::spin([&] { return queue.poll(number) == state::done; }, [] { return false; },
-                            std::chrono::steady_clock::now() + 20s) == engine::outcome::done;
+                            std::chrono::steady_clock::now() + 20s) == engine::copy_outcome::done;
     }
     /// The word that streams wait for.
     [[nodiscard]] std::uint32_t word() const {
@@ -187,7 +187,7 @@ TEST_F(channel_queue_test, an_error_of_the_driver_is_trouble_at_once) {
                         return queue.is_in_trouble();
                     },
                     [] { return false; },
-                    std::chrono::steady_clock::now() + 20s) == engine::outcome::done);
+                    std::chrono::steady_clock::now() + 20s) == engine::copy_outcome::done);
     EXPECT_NE(queue.trouble().find("error 31"), std::string::npos) << queue.trouble();
 }
 

@@ -195,18 +195,18 @@ TEST(channel_test, staging_memory_of_a_late_copy_is_not_lent_again) {
     device_block block(64 * kib);
     auto const reached = worker.engine().reach(cuda::describe(block.address(), 64 * kib));
     std::vector<std::byte> host(32 * kib);
+    using engine::copy_outcome;
     using engine::direction;
-    using engine::outcome;
     EXPECT_EQ(worker.copy_staged(direction::to_cpu, *reached, 0, host.data(), host.size()),
-              outcome::done);
+              copy_outcome::done);
     machine.gpu().stall();
     EXPECT_EQ(worker.copy_staged(direction::to_cpu, *reached, 0, host.data(), host.size()),
-              outcome::late);
+              copy_outcome::late);
     machine.gpu().resume();
     EXPECT_TRUE(worker.is_retired());
     EXPECT_EQ(worker.copy_staged(direction::to_gpu, *reached, 0, host.data(), host.size()),
-              outcome::failed);
-    EXPECT_EQ(worker.copy_pinned(direction::to_gpu, *reached, 4096), outcome::failed);
+              copy_outcome::failed);
+    EXPECT_EQ(worker.copy_pinned(direction::to_gpu, *reached, 4096), copy_outcome::failed);
 }
 
 // Nor is one on a machine that has a driver, but simulates its GPU.

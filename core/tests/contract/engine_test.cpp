@@ -26,9 +26,8 @@
 namespace barmap::contract {
 namespace {
 
+using engine::copy_outcome;
 using engine::direction;
-using engine::outcome;
-using engine::piece;
 
 // The batch tests have the other generations of this lane.
 std::vector<engine_way> ways_of_every_lane() {
@@ -38,7 +37,7 @@ std::vector<engine_way> ways_of_every_lane() {
     return result;
 }
 
-engine::ticket submit(engine::copy_engine& to, std::span<piece const> pieces) {
+engine::ticket submit(engine::copy_engine& to, std::span<copy_piece const> pieces) {
     return to.submit(direction::to_cpu, pieces, 0, {});
 }
 
@@ -121,7 +120,7 @@ TEST_P(engine_test, moves_pieces_of_odd_sizes_and_places_and_touches_no_others) 
         write_by_driver(a.block.address(), gpu_bytes);
         std::ranges::copy(host_bytes, a.on_host().begin());
         std::vector<std::byte> gpu_wanted = gpu_bytes, host_wanted = host_bytes;
-        std::vector<piece> list;
+        std::vector<copy_piece> list;
         std::size_t host_at = 0;
         for (std::size_t i = 0; i < pieces; ++i) {
             // Disjoint on the side that is written: neither order nor overlap is promised.
@@ -140,7 +139,7 @@ TEST_P(engine_test, moves_pieces_of_odd_sizes_and_places_and_touches_no_others) 
             }
         }
         engine::ticket const number = submit(*which, list);
-        ASSERT_EQ(engine::wait(*which, number, soon()), outcome::done);
+        ASSERT_EQ(engine::wait(*which, number, soon()), copy_outcome::done);
         EXPECT_EQ(which->poll(number), engine::state::done);
         EXPECT_TRUE(same_bytes(a.on_host(), host_wanted));
         EXPECT_TRUE(read_by_driver(a.block.address(), size) == gpu_wanted);
@@ -154,14 +153,14 @@ TEST_P(held_engine_test, keeps_the_order_of_submissions) {
     // More than any ring holds: each copies what the one before has brought.
     for (unsigned i = 0; i < 400; ++i) {
         a.on_host()[0] = std::byte(i);
-        piece const there{a.gpu(i % 1000), a.on_host_at(0), 1};
-        piece const back{a.on_host_at(1), a.gpu(i % 1000), 1};
+        copy_piece const there{a.gpu(i % 1000), a.on_host_at(0), 1};
+        copy_piece const back{a.on_host_at(1), a.gpu(i % 1000), 1};
         engine::ticket const first = submit(*which, {&there, 1});
         engine::ticket const second = submit(*which, {&back, 1});
         EXPECT_LT(last, first);
         EXPECT_LT(first, second);
         last = second;
-        ASSERT_EQ(engine::wait(*which, second, soon()), outcome::done);
+        ASSERT_EQ(engine::wait(*which, second, soon()), copy_outcome::done);
         EXPECT_EQ(which->poll(first), engine::state::done);
         ASSERT_EQ(a.on_host()[1], std::byte(i));
     }
@@ -174,10 +173,10 @@ TEST_P(engine_test, takes_submissions_without_waiting_for_them) {
     std::ranges::copy(sent, a.on_host().begin());
     engine::ticket last = 0;
     for (std::size_t at = 0; at < mib; at += 512) {
-        piece const next{a.gpu(at), a.on_host_at(at), 512};
+        copy_piece const next{a.gpu(at), a.on_host_at(at), 512};
         last = submit(*which, {&next, 1});
     }
-    ASSERT_EQ(engine::wait(*which, last, soon()), outcome::done);
+    ASSERT_EQ(engine::wait(*which, last, soon()), copy_outcome::done);
     EXPECT_TRUE(read_by_driver(a.block.address(), mib) == sent);
 }
 
@@ -212,8 +211,8 @@ TEST_P(engine_test, leaves_nothing_behind) {
     for (int i = 0; i < 3; ++i) {
         auto const which = started();
         reached_memory a(*which, 64 * kib);
-        piece const one{a.on_host_at(), a.gpu(), 4096};
-        ASSERT_EQ(engine::wait(*which, submit(*which, {&one, 1}), soon()), outcome::done);
+        copy_piece const one{a.on_host_at(), a.gpu(), 4096};
+        ASSERT_EQ(engine::wait(*which, submit(*which, {&one, 1}), soon()), copy_outcome::done);
     }
     EXPECT_EQ(machine_->held(), before);
 }
@@ -228,8 +227,9 @@ TEST_P(engine_test, is_used_by_several_threads) {
     for (std::size_t t = 0; t < threads; ++t)
         all.emplace_back([&, t] {
             for (std::size_t at = 0; at < share; at += 1024) {
-                piece const next{a.gpu(t * share + at), a.on_host_at(t * share + at), 1024};
-                EXPECT_EQ(engine::wait(*which, submit(*which, {&next, 1}), soon()), outcome::done);
+                copy_piece const next{a.gpu(t * share + at), a.on_host_at(t * share + at), 1024};
+                EXPECT_EQ(engine::wait(*which, submit(*which, {&next, 1}), soon()),
+                          copy_outcome::done);
             }
         });
     for (std::thread& each : all)
@@ -242,9 +242,9 @@ TEST_P(engine_test, says_where_a_submission_is) {
     reached_memory a(*which, 4096);
     EXPECT_EQ(which->poll(0), engine::state::never_given);
     EXPECT_EQ(which->poll(1), engine::state::never_given);
-    piece const one{a.gpu(), a.on_host_at(), 8};
+    copy_piece const one{a.gpu(), a.on_host_at(), 8};
     engine::ticket const number = submit(*which, {&one, 1});
-    ASSERT_EQ(engine::wait(*which, number, soon()), outcome::done);
+    ASSERT_EQ(engine::wait(*which, number, soon()), copy_outcome::done);
     EXPECT_EQ(which->poll(number + 1), engine::state::never_given);
     EXPECT_FALSE(which->has_stopped());
     EXPECT_TRUE(which->close());
@@ -256,10 +256,10 @@ TEST_P(engine_test, says_where_a_submission_is) {
 TEST_P(channel_engine_test, tells_that_the_driver_has_stopped_it) {
     auto const which = started();
     reached_memory a(*which, 4096);
-    piece const one{a.gpu(), a.on_host_at(), 8};
+    copy_piece const one{a.gpu(), a.on_host_at(), 8};
     machine_.gpu().fail_next();
     engine::ticket const number = submit(*which, {&one, 1});
-    EXPECT_EQ(engine::wait(*which, number, soon()), outcome::failed);
+    EXPECT_EQ(engine::wait(*which, number, soon()), copy_outcome::failed);
     EXPECT_TRUE(which->has_stopped());
     EXPECT_FALSE(which->why_it_stopped().empty());
 }
@@ -267,7 +267,7 @@ TEST_P(channel_engine_test, tells_that_the_driver_has_stopped_it) {
 TEST_P(engine_test, closed_has_nothing_in_flight) {
     auto const which = started();
     reached_memory a(*which, 4 * mib);
-    piece const large{a.on_host_at(), a.gpu(), 4 * mib};
+    copy_piece const large{a.on_host_at(), a.gpu(), 4 * mib};
     engine::ticket last = 0;
     for (int i = 0; i < 20; ++i)
         last = submit(*which, {&large, 1});
@@ -283,10 +283,11 @@ TEST_P(driver_engine_test, closed_says_so_if_one_queue_cannot_be_waited_for) {
     reached_memory a(*which, 4096);
     engine::stream_order behind_a_stream; // each direction has a queue for these
     behind_a_stream.after = nullptr;
-    for (auto const& [way, one] : {std::pair(direction::to_gpu, piece{a.gpu(), a.on_host_at(), 8}),
-                                   std::pair(direction::to_cpu, piece{a.on_host_at(), a.gpu(), 8})})
+    for (auto const& [way, one] :
+         {std::pair(direction::to_gpu, copy_piece{a.gpu(), a.on_host_at(), 8}),
+          std::pair(direction::to_cpu, copy_piece{a.on_host_at(), a.gpu(), 8})})
         ASSERT_EQ(engine::wait(*which, which->submit(way, {&one, 1}, 0, behind_a_stream), soon()),
-                  outcome::done);
+                  copy_outcome::done);
     failing->stream_synchronize = [](CUstream stream) {
         constexpr CUresult launch_failed = 719;
         return ++waits == 1 ? launch_failed : changed_driver::real.stream_synchronize(stream);
@@ -299,12 +300,12 @@ TEST_P(engine_test, closed_takes_nothing_more) {
     auto const which = started();
     reached_memory a(*which, 4096);
     which->close();
-    piece const one{a.gpu(), a.on_host_at(), 8};
+    copy_piece const one{a.gpu(), a.on_host_at(), 8};
     EXPECT_EQ(refusal_of([&] {
                   (void)submit(*which, {&one, 1});
               }).code,
               make_error_code(errc::backend_broken));
-    EXPECT_NE(engine::wait(*which, 1000, soon()), outcome::done);
+    EXPECT_NE(engine::wait(*which, 1000, soon()), copy_outcome::done);
 }
 
 /// Copies one way, and takes the other for done.
@@ -315,9 +316,9 @@ public:
         return engine::reach_by_cuda(memory);
     }
     using instant_engine::reach;
-    engine::ticket submit(direction way, std::span<piece const> pieces, std::size_t bytes,
+    engine::ticket submit(direction way, std::span<copy_piece const> pieces, std::size_t bytes,
                           engine::stream_order const& order) override {
-        for (piece const& each : pieces)
+        for (copy_piece const& each : pieces)
             if (way == direction::to_gpu && works_ == way)
                 expect_success(cuda::api().memcpy_htod(
                     each.to, reinterpret_cast<void const*>(each.from), each.bytes));

@@ -201,11 +201,11 @@ TEST(held_lane_test, reaches_every_byte_of_pinned_memory_and_no_byte_of_its_neig
         auto const sent = pattern(8 * host_page, 1), zeros = std::vector<std::byte>(8 * host_page);
         write_by_driver(block.address(), sent);
         host.fill(zeros);
-        engine::piece const all{reached->runs.front().address, there->runs.front().address, bytes};
+        copy_piece const all{reached->runs.front().address, there->runs.front().address, bytes};
         engine::ticket const number = lane->submit(engine::direction::to_cpu, {&all, 1}, bytes, {});
         ASSERT_EQ(
             engine::wait(*lane, number, engine::device_clock::now() + std::chrono::seconds(20)),
-            engine::outcome::done);
+            engine::copy_outcome::done);
         EXPECT_TRUE(same_bytes(memory, std::span(sent).first(bytes)));
         EXPECT_TRUE(same_bytes(host.bytes().first(head), std::span(zeros).first(head)));
         EXPECT_TRUE(

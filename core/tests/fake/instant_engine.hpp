@@ -30,7 +30,7 @@ public:
         return std::make_unique<known_memory>(memory);
     }
     [[nodiscard]] std::string_view form() const noexcept override { return "not at all"; }
-    engine::ticket submit(engine::direction, std::span<engine::piece const>, std::size_t,
+    engine::ticket submit(engine::direction, std::span<copy_piece const>, std::size_t,
                           engine::stream_order const&) override {
         return ++last_;
     }

@@ -76,7 +76,7 @@ std::string_view structure_in(auto const& table, std::uint32_t number) {
 std::uint32_t size_of(std::string_view structure, unsigned series) {
     if (series >= channels_change_again && structure == "NV_CHANNEL_ALLOC_PARAMS")
         return channel_bytes_of_610;
-    auto const is_it = [&](data::member const& each) {
+    auto const is_it = [&](data::structure_member const& each) {
         return each.structure == structure && each.name.empty();
     };
     return value_in(series, row(data::members, is_it, structure).of);

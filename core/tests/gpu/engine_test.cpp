@@ -18,11 +18,10 @@ namespace barmap::gpu_test {
 namespace {
 
 using namespace std::chrono_literals;
+using engine::copy_outcome;
 using engine::direction;
-using engine::outcome;
-using engine::piece;
 
-engine::ticket submit(engine::copy_engine& to, std::span<piece const> pieces) {
+engine::ticket submit(engine::copy_engine& to, std::span<copy_piece const> pieces) {
     return to.submit(direction::to_cpu, pieces, 0, {});
 }
 
@@ -115,12 +114,14 @@ TEST_F(engine_test, sees_what_the_mapping_wrote_and_shows_what_it_wrote_itself) 
                 write(map.window(at, 8), std::as_bytes(std::span(&i, 1)));
             else
                 post(map.window(at, 8), i);
-            piece const there{gpu_at, to, 8}, back{to, gpu_at, 8};
+            copy_piece const there{gpu_at, to, 8}, back{to, gpu_at, 8};
             flush_stores();
-            ASSERT_EQ(engine::wait(*which, submit(*which, {&back, 1}), within(2s)), outcome::done);
+            ASSERT_EQ(engine::wait(*which, submit(*which, {&back, 1}), within(2s)),
+                      copy_outcome::done);
             stale += *word != i;
             *word = ~i;
-            ASSERT_EQ(engine::wait(*which, submit(*which, {&there, 1}), within(2s)), outcome::done);
+            ASSERT_EQ(engine::wait(*which, submit(*which, {&there, 1}), within(2s)),
+                      copy_outcome::done);
             std::uint64_t seen = 0;
             read(std::as_writable_bytes(std::span(&seen, 1)), map.window(at, 8));
             stale += seen != ~i;
@@ -138,10 +139,11 @@ TEST_F(engine_test, an_address_that_is_not_mapped_is_an_error_and_CUDA_goes_on) 
         auto const reached = which->reach(cuda::describe(block.address(), mib));
         os::region const host = os::region::shared_memory(os::page_size());
         auto const on_host = which->reach(std::span(host.data(), host.size()));
-        piece const wild{on_host->runs.front().address,
-                         reached->runs.front().address + (std::uint64_t{1} << 36), 4096};
+        copy_piece const wild{on_host->runs.front().address,
+                              reached->runs.front().address + (std::uint64_t{1} << 36), 4096};
         auto const begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(engine::wait(*which, submit(*which, {&wild, 1}), within(2s)), outcome::failed);
+        EXPECT_EQ(engine::wait(*which, submit(*which, {&wild, 1}), within(2s)),
+                  copy_outcome::failed);
         std::printf(
             "unmapped address: told after %.1f ms\n",
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)

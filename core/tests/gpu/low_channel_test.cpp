@@ -20,7 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using cuda::block_addresses;
 using engine::direction;
-using engine::piece;
 
 class low_channel : public real_gpu {
 protected:
@@ -46,11 +45,11 @@ protected:
     }
 
     /// Each part of one side to a random part of the other.
-    std::vector<piece> pieces_of(std::size_t bytes, direction which) {
+    std::vector<copy_piece> pieces_of(std::size_t bytes, direction which) {
         std::vector<std::size_t> places(size / bytes);
         std::iota(places.begin(), places.end(), 0);
         std::ranges::shuffle(places, random_);
-        std::vector<piece> result;
+        std::vector<copy_piece> result;
         for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 4096); ++i) {
             std::uint64_t const on_host = host_->address() + i * bytes;
             std::uint64_t const on_gpu = block_->address() + places[i] * bytes;
@@ -68,8 +67,8 @@ protected:
         auto const there = pieces_of(bytes, direction::to_gpu);
         auto const sent = pattern(there.size() * bytes, seed);
         std::memcpy(host_->bytes().data(), sent.data(), sent.size());
-        std::vector<piece> back;
-        for (piece const& each : there)
+        std::vector<copy_piece> back;
+        for (copy_piece const& each : there)
             back.push_back({each.from, each.to, each.bytes});
         double const first = time(by, direction::to_gpu, there, order);
         std::memset(host_->bytes().data(), 0xee, sent.size());
@@ -79,12 +78,12 @@ protected:
     }
 
 private:
-    static double time(engine::copy_engine& by, direction which, std::span<piece const> pieces,
+    static double time(engine::copy_engine& by, direction which, std::span<copy_piece const> pieces,
                        engine::stream_order const& order) {
         auto const begin = std::chrono::steady_clock::now();
         auto const ticket = by.submit(which, pieces, pieces.size() * pieces[0].bytes, order);
         EXPECT_EQ(engine::wait(by, ticket, engine::device_clock::now() + 10s),
-                  engine::outcome::done);
+                  engine::copy_outcome::done);
         return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
             .count();
     }
@@ -131,7 +130,7 @@ TEST_F(low_channel, keeps_the_order_of_streams) {
         auto const value = static_cast<unsigned char>(i + 1);
         std::memset(sent.bytes().data(), value, mib);
         expect_success(cu().memcpy_htod_async(source.address(), sent.bytes().data(), mib, stream));
-        std::vector<piece> list;
+        std::vector<copy_piece> list;
         for (std::size_t at = 0; at < mib; at += 4096)
             list.push_back({middle.address() + at, source.address() + at, 4096});
         (void)low->submit(direction::to_cpu, list, mib, {stream, stream, {}});

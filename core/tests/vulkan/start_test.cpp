@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "map/vulkan/session.hpp"
+#include "map/vulkan/gpu_session.hpp"
 #include "placed_layer.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
@@ -37,9 +37,10 @@ TEST_F(start, finds_the_gpu_by_its_uuid_and_cleans_up) {
 
 TEST_F(start, heeds_the_alignment_of_placed_mappings) {
     watched_vulkan watched;
-    EXPECT_EQ(backend::vulkan::session(simulated_gpu()).placed_alignment(), 0u);
+    EXPECT_EQ(backend::vulkan::gpu_session(simulated_gpu()).placed_alignment(), 0u);
     watched.add_placed_mapping();
-    EXPECT_EQ(backend::vulkan::session(simulated_gpu()).placed_alignment(), placed_layer_alignment);
+    EXPECT_EQ(backend::vulkan::gpu_session(simulated_gpu()).placed_alignment(),
+              placed_layer_alignment);
 }
 
 constexpr VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
@@ -68,7 +69,7 @@ TEST_F(start, takes_coherent_gpu_memory_that_the_cpu_maps_from_the_largest_heap_
                                    {local | coherent, 2},
                                    {visible | coherent, 2},
                                    {local | visible | coherent, 2}}));
-    backend::vulkan::session const session(simulated_gpu());
+    backend::vulkan::gpu_session const session(simulated_gpu());
     auto const types = session.memory_types();
     ASSERT_EQ(types.size(), 3u);
     EXPECT_EQ(types[0].index, 3u);

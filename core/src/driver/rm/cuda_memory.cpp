@@ -20,7 +20,7 @@ using client_ptr = std::shared_ptr<client const>;
 
 /// The wanted part of an allocation, rounded out to pages of the CPU.
 struct page_range {
-    explicit page_range(cuda::chunk const& chunk)
+    explicit page_range(cuda::allocation_part const& chunk)
         : begin((chunk.base + chunk.offset) / page * page),
           end((chunk.base + chunk.offset + chunk.length + page - 1) / page * page) {}
     CUdeviceptr page = os::page_size();
@@ -40,7 +40,7 @@ std::uint64_t object_size(ipc_fields const& fields) noexcept {
     return fields.object_pages * object_page;
 }
 
-void check(ipc_fields const& fields, cuda::chunk const& chunk, client const& client) {
+void check(ipc_fields const& fields, cuda::allocation_part const& chunk, client const& client) {
     if (fields.pid != static_cast<std::uint64_t>(::getpid()))
         throw error(errc::unsupported_memory,
                     "register memory of process " + std::to_string(fields.pid), "",
@@ -58,7 +58,7 @@ void check(ipc_fields const& fields, cuda::chunk const& chunk, client const& cli
 }
 
 /// cudaMalloc memory, of which the IPC handle and an export, where there is one, say the same.
-cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
+cuda_object by_ipc_handle(client_ptr const& client, cuda::allocation_part const& chunk) {
     CUipcMemHandle handle{};
     cuda::check(cuda::api().ipc_get_mem_handle(&handle, chunk.base),
                 "get the IPC handle of cudaMalloc memory",
@@ -84,7 +84,7 @@ cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
 
 /// cudaMalloc memory of any process, by the IPC handle that its owner gave away.
 cuda_object by_told_handle(client_ptr const& client, CUipcMemHandle const& handle,
-                           cuda::chunk const& chunk) {
+                           cuda::allocation_part const& chunk) {
     constexpr char what[] = "find memory by a CUDA IPC handle";
     ipc_fields const fields = parse(handle);
     if (fields.gpu_id != client->gpu_id())
@@ -169,7 +169,8 @@ std::vector<cuda_object> by_export(client_ptr const& client, exported_objects to
 }
 
 /// From whole pages to what is wanted of them.
-void narrow(std::vector<cuda_object>& found, cuda::chunk const& chunk, page_range const& pages) {
+void narrow(std::vector<cuda_object>& found, cuda::allocation_part const& chunk,
+            page_range const& pages) {
     std::uint64_t const head = chunk.base + chunk.offset - pages.begin;
     std::uint64_t const tail = pages.end - (chunk.base + chunk.offset + chunk.length);
     cuda_object& first = found.front();
@@ -180,7 +181,8 @@ void narrow(std::vector<cuda_object>& found, cuda::chunk const& chunk, page_rang
     found.back().length += chunk.after - tail;
 }
 
-cuda_object by_descriptor(client_ptr const& client, int descriptor, cuda::chunk const& chunk) {
+cuda_object by_descriptor(client_ptr const& client, int descriptor,
+                          cuda::allocation_part const& chunk) {
     // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
     return {{client, client->import(descriptor)},
             chunk.offset,
@@ -191,7 +193,7 @@ cuda_object by_descriptor(client_ptr const& client, int descriptor, cuda::chunk 
 }
 
 std::vector<cuda_object> take_chunk(client_ptr const& client, cuda::memory const& memory,
-                                    cuda::chunk const& chunk) {
+                                    cuda::allocation_part const& chunk) {
     std::vector<cuda_object> found;
     if (memory.ipc_handle) {
         found.push_back(by_told_handle(client, *memory.ipc_handle, chunk));
@@ -238,7 +240,7 @@ std::vector<cuda_object> take(client_ptr const& client, std::span<held_object co
 
 std::vector<cuda_object> take(client_ptr const& client, cuda::memory const& memory) {
     std::vector<cuda_object> objects;
-    for (cuda::chunk const& chunk : memory.chunks)
+    for (cuda::allocation_part const& chunk : memory.chunks)
         for (cuda_object& found : take_chunk(client, memory, chunk))
             objects.push_back(std::move(found));
     return objects;

@@ -44,12 +44,12 @@ using values = std::array<std::uint32_t, all_series.size()>;
 }
 
 /// The offset of a structure's member, or without a member the structure's size, bytes.
-struct member {
+struct structure_member {
     std::string_view structure, name;
     values of;
 };
 
-inline constexpr member members[]{
+inline constexpr structure_member members[]{
     {"NVOS00_PARAMETERS", "", all(16)},
     {"NVOS00_PARAMETERS", "hRoot", all(0)},
     {"NVOS00_PARAMETERS", "hObjectParent", all(4)},

@@ -14,7 +14,7 @@ namespace data {
 
 /// A row of driver_data.hpp. Does not compile for a name that is not there.
 [[nodiscard]] consteval values offset_of(std::string_view structure, std::string_view name) {
-    for (member const& each : members)
+    for (structure_member const& each : members)
         if (each.structure == structure && each.name == name)
             return each.of;
     throw "driver_data.hpp has no such member";

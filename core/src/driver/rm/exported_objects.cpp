@@ -2,7 +2,7 @@
 #include "driver/rm/exported_objects.hpp"
 
 #include "base/library_ioctls.hpp"
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 #include "cuda/driver_api.hpp"
 #include "system/fd.hpp"
 

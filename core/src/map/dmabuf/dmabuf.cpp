@@ -57,7 +57,7 @@ bool refuses_the_range(std::error_code const& code) {
 /// A dma-buf covers whole pages. A driver may export from the start of a backing block only (the
 /// simulated GPU does), and nothing behind the end of the allocation, whose last GPU page may be
 /// longer than the memory; so these ranges are tried too.
-exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
+exported export_chunk(cuda::allocation_part const& chunk, bool force_pcie) {
     std::size_t const page = os::page_size();
     auto const rounded_up = [page](CUdeviceptr address) {
         return (address + page - 1) / page * page;
@@ -90,7 +90,7 @@ public:
     dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching,
                   std::shared_ptr<os::region> into)
         : region_(std::move(into)) {
-        for (piece const& piece : layout.pieces)
+        for (page_run const& piece : layout.pieces)
             if (piece.object == no_object)
                 region_->place_zeros(piece.at, piece.length);
             else
@@ -172,7 +172,7 @@ public:
                                               : cuda::context_scope::on_device(gpu_.handle);
         std::vector<os::fd> files;
         std::vector<part> parts;
-        for (cuda::chunk const& chunk : memory.chunks) {
+        for (cuda::allocation_part const& chunk : memory.chunks) {
             exported range = export_chunk(chunk, request.force_pcie);
             files.push_back(std::move(range.descriptor));
             parts.push_back(range.wanted);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "map/backend.hpp"
-#include "map/gdrdrv/module.hpp"
+#include "map/gdrdrv/open_module.hpp"
 #include "map/pages.hpp"
 #include "map/shared_view.hpp"
 #include "system/region.hpp"
@@ -13,7 +13,7 @@
 namespace barmap::backend {
 namespace {
 
-using gdrdrv::kernel_module;
+using gdrdrv::open_module;
 
 /// A range of whole GPU pages.
 struct pages {
@@ -24,7 +24,7 @@ struct pages {
 /// One pinned range of whole GPU pages.
 class handle {
 public:
-    handle(std::shared_ptr<kernel_module const> owner, CUdeviceptr start, std::size_t bytes,
+    handle(std::shared_ptr<open_module const> owner, CUdeviceptr start, std::size_t bytes,
            pin_options const& request)
         : owner_(std::move(owner)), value_(owner_->pin(start, bytes, request)) {}
     handle(handle&&) noexcept = default; // leaves no owner behind
@@ -36,21 +36,21 @@ public:
     [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
 private:
-    std::shared_ptr<kernel_module const> owner_;
+    std::shared_ptr<open_module const> owner_;
     std::uint64_t value_;
 };
 
 /// The handles' memory as one range.
 class gdrdrv_mapped final : public mapped {
 public:
-    gdrdrv_mapped(kernel_module const& owner, std::vector<handle> const& handles,
+    gdrdrv_mapped(open_module const& owner, std::vector<handle> const& handles,
                   page_layout const& layout, std::optional<cache_kind> wanted,
                   std::shared_ptr<os::region> into)
         : region_(std::move(into)) {
         for (handle const& each : handles)
             owner.request(each.value(), wanted);
         // The file offset names the handle; a mapping always starts at the handle's first page.
-        for (piece const& piece : layout.pieces)
+        for (page_run const& piece : layout.pieces)
             region_->place(piece.at, piece.length, owner.fd(),
                            static_cast<off_t>(handles[piece.object].value() * os::page_size()));
         data = region_->data() + layout.head;
@@ -66,7 +66,7 @@ class gdrdrv_pinned final : public pinned {
 public:
     /// @param owner with events, a separate descriptor, so that all events on it belong to this
     ///        pin
-    gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> const& ranges,
+    gdrdrv_pinned(std::shared_ptr<open_module const> owner, std::vector<pages> const& ranges,
                   page_layout layout, pin_options const& request)
         : owner_(std::move(owner)), layout_(std::move(layout)), has_events_(request.events) {
         for (pages const& range : ranges)
@@ -89,7 +89,7 @@ public:
     std::optional<pin_event> next_event() override { return owner_->next_event(); }
 
 private:
-    std::shared_ptr<kernel_module const> owner_;
+    std::shared_ptr<open_module const> owner_;
     page_layout layout_;
     bool has_events_;
     std::vector<handle> handles_; // in use until the view is gone
@@ -112,7 +112,7 @@ public:
 
     void start() override {
         try {
-            module_ = std::make_shared<kernel_module>();
+            module_ = std::make_shared<open_module>();
         } catch (error const& failure) {
             if (failure.code() != std::errc::no_such_file_or_directory &&
                 failure.code() != std::errc::no_such_device_or_address &&
@@ -129,7 +129,7 @@ public:
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& request) override {
         std::vector<pages> ranges;
         std::vector<part> parts;
-        for (cuda::chunk const& chunk : memory.chunks) {
+        for (cuda::allocation_part const& chunk : memory.chunks) {
             CUdeviceptr const first = chunk.start();
             CUdeviceptr const start = first / gpu_page_size * gpu_page_size;
             CUdeviceptr const end =
@@ -139,13 +139,13 @@ public:
         }
         // Pages of 64 KiB, so that every piece starts where its handle starts.
         page_layout layout = lay_out(parts, gpu_page_size);
-        return std::make_unique<gdrdrv_pinned>(request.events ? std::make_shared<kernel_module>()
+        return std::make_unique<gdrdrv_pinned>(request.events ? std::make_shared<open_module>()
                                                               : module_,
                                                ranges, std::move(layout), request);
     }
 
 private:
-    std::shared_ptr<kernel_module const> module_;
+    std::shared_ptr<open_module const> module_;
 };
 
 } // namespace

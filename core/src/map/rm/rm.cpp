@@ -18,7 +18,7 @@ public:
               bool force_pcie, cache_kind caching, std::shared_ptr<os::region> into)
         : region_(std::move(into)) {
         try {
-            for (piece const& each : layout.pieces)
+            for (page_run const& each : layout.pieces)
                 place(each, objects, force_pcie);
         } catch (...) {
             region_->vacate(); // before the views go
@@ -30,7 +30,8 @@ public:
     std::shared_ptr<os::region> addresses() const noexcept override { return region_; }
 
 private:
-    void place(piece const& piece, std::vector<rm::memory_object> const& objects, bool force_pcie) {
+    void place(page_run const& piece, std::vector<rm::memory_object> const& objects,
+               bool force_pcie) {
         if (piece.object == no_object)
             return region_->place_zeros(piece.at, piece.length);
         rm::memory_object const& object = objects[piece.object];

@@ -3,7 +3,7 @@
 
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
-#include "map/vulkan/device_memory.hpp"
+#include "map/vulkan/memory_reference.hpp"
 
 namespace barmap::backend::vulkan {
 

@@ -20,7 +20,8 @@ std::byte* round_up(std::byte* address, std::size_t to) noexcept {
 
 // Delegating makes the object whole first, so that its destructor undoes a mapping that is half
 // done.
-host_view::host_view(session const& session, std::span<device_memory const> objects) : host_view(session) {
+host_view::host_view(gpu_session const& session, std::span<memory_reference const> objects)
+    : host_view(session) {
     mapped_.reserve(objects.size());
     if (objects.size() == 1)
         map(objects.front());
@@ -52,7 +53,7 @@ host_view::~host_view() {
     }
 }
 
-void host_view::map(device_memory const& object) {
+void host_view::map(memory_reference const& object) {
     void* address = nullptr;
     check(
         session_.vk().map_memory(session_.device(), object.handle(), 0, VK_WHOLE_SIZE, 0, &address),
@@ -62,15 +63,15 @@ void host_view::map(device_memory const& object) {
     keep_from_children(object.size());
 }
 
-void host_view::map_contiguous(std::span<device_memory const> objects) {
+void host_view::map_contiguous(std::span<memory_reference const> objects) {
     auto const alignment = static_cast<std::size_t>(session_.placed_alignment());
     std::size_t total = 0;
-    for (device_memory const& object : objects)
+    for (memory_reference const& object : objects)
         total += object.size();
     region_ = os::region::reserve(total + alignment - os::page_size());
     data_ = round_up(region_.data(), alignment);
     std::byte* at = data_;
-    for (device_memory const& object : objects) {
+    for (memory_reference const& object : objects) {
         abi::map_placed_info place;
         place.address = at;
         abi::map_info info;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/vulkan/device_memory.hpp"
+#include "map/vulkan/memory_reference.hpp"
 #include "system/region.hpp"
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class host_view {
 public:
     /// @pre several objects only if session.placed_alignment() is not 0 and divides their sizes
     /// @throws error
-    host_view(session const& session, std::span<device_memory const> objects);
+    host_view(gpu_session const& session, std::span<memory_reference const> objects);
     host_view(host_view const&) = delete;
     host_view& operator=(host_view const&) = delete;
     ~host_view();
@@ -25,12 +25,12 @@ public:
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
 
 private:
-    explicit host_view(session const& session) noexcept : session_(session) {}
-    void map(device_memory const& object);
-    void map_contiguous(std::span<device_memory const> objects);
+    explicit host_view(gpu_session const& session) noexcept : session_(session) {}
+    void map(memory_reference const& object);
+    void map_contiguous(std::span<memory_reference const> objects);
     void keep_from_children(std::size_t bytes) const;
 
-    session const& session_;
+    gpu_session const& session_;
     os::region region_; ///< holds the addresses of several objects
     std::vector<VkDeviceMemory> mapped_;
     std::byte* data_ = nullptr;

@@ -2,9 +2,9 @@
 #include "map/backend.hpp"
 #include "map/shared_view.hpp"
 #include "map/vulkan/cuda_view.hpp"
-#include "map/vulkan/device_memory.hpp"
+#include "map/vulkan/gpu_session.hpp"
 #include "map/vulkan/host_view.hpp"
-#include "map/vulkan/session.hpp"
+#include "map/vulkan/memory_reference.hpp"
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ namespace {
 
 class vulkan_mapped final : public mapped {
 public:
-    vulkan_mapped(vulkan::session const& session, std::vector<vulkan::device_memory> const& objects,
-                  std::size_t head)
+    vulkan_mapped(vulkan::gpu_session const& session,
+                  std::vector<vulkan::memory_reference> const& objects, std::size_t head)
         : view_(session, objects) {
         data = view_.data() + head;
         bool const all_cached = std::all_of(objects.begin(), objects.end(),
@@ -32,8 +32,8 @@ private:
 class vulkan_pinned : public pinned {
 public:
     /// @param head where the pinned range starts in the first object
-    vulkan_pinned(std::shared_ptr<vulkan::session const> session,
-                  std::vector<vulkan::device_memory> objects, std::size_t head)
+    vulkan_pinned(std::shared_ptr<vulkan::gpu_session const> session,
+                  std::vector<vulkan::memory_reference> objects, std::size_t head)
         : session_(std::move(session)), objects_(std::move(objects)), head_(head) {}
 
     std::unique_ptr<mapped> map(std::optional<cache_kind>, std::shared_ptr<os::region>) override {
@@ -43,8 +43,8 @@ public:
     }
 
 private:
-    std::shared_ptr<vulkan::session const> session_;
-    std::vector<vulkan::device_memory> objects_;
+    std::shared_ptr<vulkan::gpu_session const> session_;
+    std::vector<vulkan::memory_reference> objects_;
     std::size_t head_;
     shared_view view_; // since Vulkan maps an object once at a time
 };
@@ -52,8 +52,8 @@ private:
 /// Memory that Vulkan made and CUDA imported.
 class vulkan_allocated final : public vulkan_pinned {
 public:
-    vulkan_allocated(std::shared_ptr<vulkan::session const> session,
-                     std::vector<vulkan::device_memory> object, CUdevice device,
+    vulkan_allocated(std::shared_ptr<vulkan::gpu_session const> session,
+                     std::vector<vulkan::memory_reference> object, CUdevice device,
                      std::shared_ptr<os::fd const> descriptor, std::size_t payload,
                      std::size_t bytes)
         : vulkan_pinned(std::move(session), std::move(object), 0),
@@ -82,18 +82,19 @@ public:
 
     backend_properties properties() const override { return {.forces_pcie = !gpu_.coherent}; }
 
-    void start() override { session_ = std::make_shared<vulkan::session>(gpu_); }
+    void start() override { session_ = std::make_shared<vulkan::gpu_session>(gpu_); }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const&) override {
         session_->expect_usable("pin GPU memory");
         check(memory.chunks);
-        std::vector<vulkan::device_memory> objects;
-        for (cuda::chunk const& chunk : memory.chunks) {
+        std::vector<vulkan::memory_reference> objects;
+        for (cuda::allocation_part const& chunk : memory.chunks) {
             os::fd made;
             if (!memory.exported)
                 made = cuda::export_chunk(chunk);
             int const descriptor = memory.exported ? memory.exported->get() : made.get();
-            objects.push_back(vulkan::device_memory::import(session_, descriptor, chunk.capacity));
+            objects.push_back(
+                vulkan::memory_reference::import(session_, descriptor, chunk.capacity));
         }
         std::size_t const head = memory.chunks.front().offset;
         return std::make_unique<vulkan_pinned>(session_, std::move(objects), head);
@@ -101,8 +102,8 @@ public:
 
     std::unique_ptr<pinned> allocate(std::size_t bytes) override {
         session_->expect_usable("allocate GPU memory");
-        std::vector<vulkan::device_memory> object;
-        object.push_back(vulkan::device_memory::allocate(session_, bytes));
+        std::vector<vulkan::memory_reference> object;
+        object.push_back(vulkan::memory_reference::allocate(session_, bytes));
         auto descriptor = std::make_shared<os::fd const>(object.front().export_fd());
         std::size_t const payload = object.front().size();
         return std::make_unique<vulkan_allocated>(session_, std::move(object), gpu_.handle,
@@ -111,10 +112,10 @@ public:
 
 private:
     /// Vulkan maps objects as a whole, so several make one range only if they fill it together.
-    void check(std::vector<cuda::chunk> const& chunks) const {
+    void check(std::vector<cuda::allocation_part> const& chunks) const {
         VkDeviceSize const alignment = session_->placed_alignment();
         for (std::size_t i = 0; i < chunks.size(); ++i) {
-            cuda::chunk const& chunk = chunks[i];
+            cuda::allocation_part const& chunk = chunks[i];
             bool const inside =
                 chunk.offset <= chunk.capacity && chunk.length <= chunk.capacity - chunk.offset &&
                 chunk.before == 0 &&
@@ -138,7 +139,7 @@ private:
     }
 
     gpu gpu_;
-    std::shared_ptr<vulkan::session const> session_;
+    std::shared_ptr<vulkan::gpu_session const> session_;
 };
 
 } // namespace

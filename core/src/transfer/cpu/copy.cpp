@@ -2,7 +2,7 @@
 #include <barmap/barmap.h>
 
 #include "base/policy.hpp"
-#include "transfer/cpu/transfer.hpp"
+#include "transfer/cpu/fenced_copy.hpp"
 
 #include <algorithm>
 #include <bit>

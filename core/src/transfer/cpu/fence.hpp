@@ -2,7 +2,7 @@
 #pragma once
 
 /// The fences of a copy. Each name says what it guarantees; docs/ordering.md says why callers need
-/// that. Kernels contain none of them but speculation_barrier(): transfer.hpp places one per
+/// that. Kernels contain none of them but speculation_barrier(): fenced_copy.hpp places one per
 /// transfer.
 namespace barmap::copy {
 

@@ -14,7 +14,7 @@ std::uint64_t address_of(std::span<std::byte> memory) noexcept {
     return reinterpret_cast<std::uintptr_t>(memory.data());
 }
 
-struct gpu_memory final : reachable {
+struct reachable_parts final : reachable {
     struct identity {
         CUdeviceptr address;
         unsigned long long id; ///< CUDA's, unique to each allocation of the process
@@ -46,9 +46,9 @@ struct host_memory final : reachable {
 } // namespace
 
 std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory) {
-    auto result = std::make_unique<gpu_memory>();
+    auto result = std::make_unique<reachable_parts>();
     std::size_t at = 0;
-    for (cuda::chunk const& chunk : memory.chunks) {
+    for (cuda::allocation_part const& chunk : memory.chunks) {
         unsigned long long id = 0;
         cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, chunk.base),
                     "identify GPU memory");
@@ -70,7 +70,7 @@ std::unique_ptr<reachable> hold_by_cuda(CUdevice gpu, cuda::memory const& memory
     auto result = std::make_unique<held_gpu_memory>(std::move(alias));
     std::size_t at = 0;
     for (std::size_t i = 0; i < memory.chunks.size(); ++i) {
-        cuda::chunk const& chunk = memory.chunks[i];
+        cuda::allocation_part const& chunk = memory.chunks[i];
         CUdeviceptr const base = result->held->bases()[i];
         result->runs.push_back({at + chunk.before, chunk.length, base + chunk.offset});
         at += chunk.extent();

@@ -123,7 +123,7 @@ public:
     /// @param order of streams, in lane cuda
     /// @throws has_stopped, error, std::bad_alloc; then no piece is in flight, except after
     ///         errc::copy_unfinished
-    virtual ticket submit(direction way, std::span<piece const> pieces, std::size_t bytes,
+    virtual ticket submit(direction way, std::span<copy_piece const> pieces, std::size_t bytes,
                           stream_order const& order) = 0;
 
     /// The state of a submission. If it is done, this thread sees the bytes. Makes no system call

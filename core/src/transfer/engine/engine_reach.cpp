@@ -16,7 +16,7 @@ void engine_reach::describe(cuda::memory const& memory, std::vector<rm::held_obj
     held_ = std::move(held);
     owner_ = whose;
     ids_.clear();
-    for (cuda::chunk const& chunk : memory.chunks)
+    for (cuda::allocation_part const& chunk : memory.chunks)
         ids_.push_back(cuda::allocation_id(chunk.base));
 }
 

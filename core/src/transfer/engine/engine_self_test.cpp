@@ -68,11 +68,11 @@ private:
     rm::cpu_view view_; // destroyed before the object
 };
 
-void copy(worker& at_work, direction way, std::span<piece const> pieces) {
+void copy(worker& at_work, direction way, std::span<copy_piece const> pieces) {
     std::size_t const bytes = pieces.size() * sizeof(cuda::nonce);
     ticket const number = at_work.engine().submit(way, pieces, bytes, {});
     if (wait(at_work.engine(), number, device_clock::now() + at_work.patience(bytes)) !=
-        outcome::done)
+        copy_outcome::done)
         throw error(errc::backend_broken, "complete the self-test's copy in time", "",
                     "please report this with the driver's version");
 }
@@ -101,7 +101,7 @@ void self_test(worker& at_work, std::shared_ptr<test_memory const> const& memory
     std::uint64_t const host = at_work.staging().runs.front().address;
     // Two pieces that swap their places.
     std::array<std::size_t, 2> const on_gpu{near, far}, on_host{far, near};
-    std::array<piece, 2> there{}, back{};
+    std::array<copy_piece, 2> there{}, back{};
     std::array<cuda::nonce, 2> const up{cuda::random_nonce(), cuda::random_nonce()};
     std::array<cuda::nonce, 2> const down{cuda::random_nonce(), cuda::random_nonce()};
     for (std::size_t i = 0; i < there.size(); ++i) {

@@ -2,7 +2,7 @@
 #include "transfer/engine/engine_slot.hpp"
 
 #include "base/failure_report.hpp"
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "system/process.hpp"

@@ -11,7 +11,7 @@
 
 namespace barmap::engine {
 
-enum class outcome {
+enum class copy_outcome {
     done,
     late,  ///< the deadline has passed
     failed ///< the engine has stopped: no later submission will be done
@@ -22,8 +22,8 @@ enum class outcome {
 /// @param until on the clock of the device or of the caller
 /// @return done if the condition holds, even after a failure or the deadline
 template <class Condition, class Failure, class Clock>
-outcome spin(Condition const& is_met, Failure const& has_failed,
-             std::chrono::time_point<Clock, typename Clock::duration> until) noexcept {
+copy_outcome spin(Condition const& is_met, Failure const& has_failed,
+                  std::chrono::time_point<Clock, typename Clock::duration> until) noexcept {
     // Most copies end within a few microseconds; a pause takes up to 70 ns and so delays the poll.
     constexpr int eager = 2000, looks = 64;
     // A copy that takes 100 us may wait for a thread that has no processor: the one that feeds the
@@ -31,32 +31,32 @@ outcome spin(Condition const& is_met, Failure const& has_failed,
     constexpr unsigned rounds_alone = 20;
     for (int i = 0; i < eager; ++i)
         if (is_met())
-            return outcome::done;
+            return copy_outcome::done;
     for (unsigned round = 0;; ++round) {
         for (int i = 0; i < looks; ++i) {
             if (is_met())
-                return outcome::done;
+                return copy_outcome::done;
             detail::pause();
         }
         if (round >= rounds_alone)
             std::this_thread::yield();
         if (has_failed())
-            return is_met() ? outcome::done : outcome::failed;
+            return is_met() ? copy_outcome::done : copy_outcome::failed;
         if (Clock::now() > until)
-            return is_met() ? outcome::done : outcome::late;
+            return is_met() ? copy_outcome::done : copy_outcome::late;
     }
 }
 
 /// Spins until a submission is done.
-inline outcome wait(copy_engine& by, ticket number, device_clock::time_point until) noexcept {
+inline copy_outcome wait(copy_engine& by, ticket number, device_clock::time_point until) noexcept {
     state now = state::in_flight;
-    outcome const result = spin(
+    copy_outcome const result = spin(
         [&] {
             now = by.poll(number);
             return now != state::in_flight;
         },
         [] { return false; }, until);
-    return result == outcome::done && now != state::done ? outcome::failed : result;
+    return result == copy_outcome::done && now != state::done ? copy_outcome::failed : result;
 }
 
 } // namespace barmap::engine

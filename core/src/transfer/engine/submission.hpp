@@ -9,8 +9,7 @@
 /// What a copy engine is given, and what it answers.
 namespace barmap::engine {
 
-/// One contiguous part of a copy, 1 to most_piece_bytes long, with addresses of the engine's lane.
-using piece = copy_piece;
+/// The pieces of a copy are 1 to this long, and their addresses are those of the engine's lane.
 inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
 
 /// Names a submission: above 0 and below 2^number_bits.

@@ -35,19 +35,19 @@ public:
     void add(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
         for_each_run(gpu, offset, bytes,
                      [&](std::uint64_t address, std::size_t at, std::size_t some) {
-                         add(which_ == direction::to_gpu ? piece{address, host + at, some}
-                                                         : piece{host + at, address, some});
+                         add(which_ == direction::to_gpu ? copy_piece{address, host + at, some}
+                                                         : copy_piece{host + at, address, some});
                      });
         bytes_ += bytes;
     }
     [[nodiscard]] direction way() const noexcept { return which_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::span<piece const> all() const noexcept {
+    [[nodiscard]] std::span<copy_piece const> all() const noexcept {
         return more_.empty() ? std::span(few_).first(count_) : std::span(more_);
     }
 
 private:
-    void add(piece const& next) {
+    void add(copy_piece const& next) {
         if (more_.empty() && count_ < few_.size()) {
             few_[count_++] = next;
             return;
@@ -57,9 +57,9 @@ private:
         more_.push_back(next);
     }
     direction which_;
-    std::array<piece, 4> few_;
+    std::array<copy_piece, 4> few_;
     std::size_t count_ = 0;
-    std::vector<piece> more_;
+    std::vector<copy_piece> more_;
     std::size_t bytes_ = 0;
 };
 
@@ -176,51 +176,52 @@ std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
     return patience_ + longest_time_of(bytes);
 }
 
-outcome worker::wait(ticket number) noexcept {
+copy_outcome worker::wait(ticket number) noexcept {
     return engine::wait(*engine_, number, device_clock::now() + patience(bytes_under_way_.load()));
 }
 
-outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
-                            std::byte* host, std::size_t bytes) noexcept {
+copy_outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
+                                 std::byte* host, std::size_t bytes) noexcept {
     try {
         free_buffer const through(*this);
         if (is_retired())
-            return outcome::failed; // copies to or from this buffer may still be in flight
+            return copy_outcome::failed; // copies to or from this buffer may still be in flight
         under_way const counted(*this, bytes);
-        outcome result = outcome::failed;
+        copy_outcome result = copy_outcome::failed;
         try {
             result = which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
                                                 : staged_to_gpu(*through, gpu, offset, host, bytes);
         } catch (std::exception const&) {
             // The copy has failed.
         }
-        if (result != outcome::done)
+        if (result != copy_outcome::done)
             // Before another copy gets the buffer.
             is_retired_.store(true, std::memory_order_release);
         return result;
     } catch (std::exception const&) {
-        return outcome::failed;
+        return copy_outcome::failed;
     }
 }
 
-outcome worker::copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept {
+copy_outcome worker::copy_pinned(direction which, reachable const& gpu,
+                                 std::size_t bytes) noexcept {
     try {
         buffer& through = buffers_.back();
         std::lock_guard const hold(through.busy);
         reachable::run const run{0, bytes, through.address};
-        outcome const result =
-            is_retired() ? outcome::failed : copy_direct(which, gpu, 0, {&run, 1});
-        if (result != outcome::done)
+        copy_outcome const result =
+            is_retired() ? copy_outcome::failed : copy_direct(which, gpu, 0, {&run, 1});
+        if (result != copy_outcome::done)
             is_retired_.store(true, std::memory_order_release);
         return result;
     } catch (std::exception const&) {
-        return outcome::failed;
+        return copy_outcome::failed;
     }
 }
 
 // A buffer is a ring of chunks.
-outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
-                              std::byte* host, std::size_t bytes) {
+copy_outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
+                                   std::byte* host, std::size_t bytes) {
     policy::values const& policy = config::current().policy;
     std::size_t const chunk = staged_part(direction::to_cpu, bytes, policy);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes, policy);
@@ -237,18 +238,18 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
             tickets[slot] = submit(*engine_, pieces);
         }
         std::size_t const slot = i % slots;
-        if (outcome const result = wait(tickets[slot]); result != outcome::done)
+        if (copy_outcome const result = wait(tickets[slot]); result != copy_outcome::done)
             return result;
         std::size_t const some = std::min(chunk, bytes - taken);
         copy_bytes(host + taken, through.data + slot * chunk, some);
         taken += some;
     }
     copy::flush_wc_stores(); // for other threads
-    return outcome::done;
+    return copy_outcome::done;
 }
 
-outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
-                              std::byte const* host, std::size_t bytes) {
+copy_outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
+                                   std::byte const* host, std::size_t bytes) {
     policy::values const& policy = config::current().policy;
     std::size_t const chunk = staged_part(direction::to_gpu, bytes, policy);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes, policy);
@@ -258,7 +259,7 @@ outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
         std::size_t const slot = i % slots;
         if (i >= slots) {
-            if (outcome const result = wait(tickets[slot]); result != outcome::done)
+            if (copy_outcome const result = wait(tickets[slot]); result != copy_outcome::done)
                 return result;
         }
         std::size_t const some = std::min(chunk, bytes - at);
@@ -271,9 +272,9 @@ outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::
     return wait(last);
 }
 
-outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
-                            std::span<reachable::run const> host,
-                            std::function<void()> const& meanwhile) noexcept {
+copy_outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
+                                 std::span<reachable::run const> host,
+                                 std::function<void()> const& meanwhile) noexcept {
     try {
         piece_list pieces(which); // all in one submission, since each adds its latency
         for (reachable::run const& run : host)
@@ -284,7 +285,7 @@ outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t o
             meanwhile();
         return wait(number);
     } catch (std::exception const&) {
-        return outcome::failed;
+        return copy_outcome::failed;
     }
 }
 

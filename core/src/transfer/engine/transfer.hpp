@@ -52,38 +52,38 @@ public:
 
     /// Copies between GPU memory and staging memory, for measurements of pinned host memory.
     /// @pre bytes <= buffer_bytes
-    outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
+    copy_outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
 
     /// Copies, through staging memory, to or from host memory that the engine does not reach: the
     /// CPU copies one chunk while the engine copies another.
     /// @pre gpu's runs cover [offset, offset + bytes)
     /// @return late or failed: part of the copy may still be in flight
-    outcome copy_staged(direction which, reachable const& gpu, std::size_t offset, std::byte* host,
-                        std::size_t bytes) noexcept;
+    copy_outcome copy_staged(direction which, reachable const& gpu, std::size_t offset,
+                             std::byte* host, std::size_t bytes) noexcept;
 
     /// Copies directly to or from memory that the engine reaches.
     /// @param host addresses of the host's side for the engine, in order; `at` is relative to it
     /// @param meanwhile what to do once the engine has the copy, before the wait for it
-    outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
-                        std::span<reachable::run const> host,
-                        std::function<void()> const& meanwhile = {}) noexcept;
+    copy_outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
+                             std::span<reachable::run const> host,
+                             std::function<void()> const& meanwhile = {}) noexcept;
 
     /// How long a copy of that many bytes may take before it is late.
     [[nodiscard]] std::chrono::nanoseconds patience(std::size_t bytes) const noexcept;
 
 private:
     class under_way;
-    [[nodiscard]] outcome wait(ticket number) noexcept;
+    [[nodiscard]] copy_outcome wait(ticket number) noexcept;
     struct buffer {
         std::mutex busy;
         std::byte* data = nullptr;
         std::uint64_t address = 0;
     };
     class free_buffer;
-    outcome staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
-                          std::byte* host, std::size_t bytes);
-    outcome staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
-                          std::byte const* host, std::size_t bytes);
+    copy_outcome staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
+                               std::byte* host, std::size_t bytes);
+    copy_outcome staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
+                               std::byte const* host, std::size_t bytes);
 
     std::chrono::milliseconds patience_;
     std::shared_ptr<void const> kept_; // outlives the engine

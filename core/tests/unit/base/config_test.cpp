@@ -5,7 +5,7 @@
 #include "system/nearest.hpp"
 #include "system/simulation.hpp"
 
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 
 #include <barmap/error.hpp>
 

@@ -100,13 +100,13 @@ TEST_F(policy_test, decides_which_batches_are_sorted) {
     EXPECT_TRUE(host_order::suits(10, 10 * 2048));
     EXPECT_FALSE(host_order::suits(9, 9 * 2048));
     EXPECT_FALSE(host_order::suits(10, 10 * 2048 + 1));
-    std::vector<engine::piece> list;
+    std::vector<copy_piece> list;
     for (std::uintptr_t i = 0; i < 10; ++i)
         list.push_back({(10 - i) << 22, i << 30, 2048});
     engine::host_order order;
-    EXPECT_FALSE(order.find(list, &engine::piece::to));
+    EXPECT_FALSE(order.find(list, &copy_piece::to));
     set("sorted_parts=10");
-    EXPECT_TRUE(order.find(list, &engine::piece::to));
+    EXPECT_TRUE(order.find(list, &copy_piece::to));
 }
 
 } // namespace

@@ -336,7 +336,7 @@ TEST(driver_data, holds_the_layout_of_each_structure_in_each_series) {
     auto const all = layouts();
     for (data::tagged_series const& tagged : data::all_series) {
         driver_series const series = series_called(tagged.number);
-        for (data::member const& each : data::members) {
+        for (data::structure_member const& each : data::members) {
             SCOPED_TRACE(std::string(tagged.tag) + " " + std::string(each.structure) + " " +
                          std::string(each.name));
             if (each.structure == "NV2080_CTRL_FB_GET_INFO_V2_PARAMS")
@@ -368,7 +368,7 @@ TEST(driver_data, holds_each_member_that_barmap_names) {
     for (layout const& ours : layouts())
         for (field const& of : ours.fields) {
             bool was_found = false;
-            for (data::member const& each : data::members)
+            for (data::structure_member const& each : data::members)
                 was_found |= each.structure == ours.structure && each.name == of.name;
             EXPECT_TRUE(was_found) << ours.structure << " " << of.name;
         }

@@ -101,7 +101,7 @@ TEST(pages_test, any_layout_is_whole_and_without_gaps) {
             std::size_t at = 0, cpu = layout.head;
             ASSERT_EQ(layout.pieces.size(), count);
             for (std::size_t i = 0; i < count; ++i) {
-                piece const& one = layout.pieces[i];
+                page_run const& one = layout.pieces[i];
                 ASSERT_EQ(one.object, i);
                 ASSERT_EQ(one.at, at);
                 ASSERT_EQ(one.file_offset % unit, 0u);

@@ -49,8 +49,8 @@ protected:
     [[nodiscard]] Word at(std::size_t offset) const {
         return *reinterpret_cast<Word const volatile*>(memory_.data() + offset);
     }
-    static std::vector<piece> pieces(std::size_t count) {
-        std::vector<piece> list;
+    static std::vector<copy_piece> pieces(std::size_t count) {
+        std::vector<copy_piece> list;
         for (std::size_t i = 0; i < count; ++i)
             list.push_back({0x100000 + i, 0x200000 + i, 1 + i % 3});
         return list;
@@ -224,8 +224,8 @@ TEST_F(command_ring_test, never_fills_the_gpfifo) {
 // Of such tickets has_room() counts no entry too many. An engine that has done nothing yet has not
 // read what the ring's constructor wrote either.
 TEST_F(command_ring_test, leaves_one_entry_of_the_gpfifo_unused) {
-    piece const one{0x100000, 0x200000, 64}; // of one length, so that they take few words
-    std::vector<piece> const four(32 + 2 * 128 + 1, one), five(32 + 3 * 128 + 1, one);
+    copy_piece const one{0x100000, 0x200000, 64}; // of one length, so that they take few words
+    std::vector<copy_piece> const four(32 + 2 * 128 + 1, one), five(32 + 3 * 128 + 1, one);
     for (bool const is_new : {false, true}) {
         for (std::size_t fives = 0; fives < 16; ++fives) {
             semaphore_ = 0;
@@ -254,7 +254,7 @@ TEST_F(command_ring_test, leaves_one_entry_of_the_gpfifo_unused) {
 // The engine keeps a length until another one is set.
 TEST_F(command_ring_test, sets_each_length_that_differs) {
     command_ring ring(places());
-    std::vector<piece> list;
+    std::vector<copy_piece> list;
     std::vector<std::uint32_t> const sizes{65536, 131072, 65536, 65536, 1u << 30, 1};
     for (std::uint32_t const bytes : sizes)
         list.push_back({0x100000, 0x200000, bytes});
@@ -286,8 +286,8 @@ TEST_F(command_ring_test, has_room_for_several_tickets_at_once) {
 }
 
 /// Pieces whose host sides, the bytes that are written, lie anywhere in 1 GiB.
-std::vector<piece> far_apart(std::size_t count) {
-    std::vector<piece> list;
+std::vector<copy_piece> far_apart(std::size_t count) {
+    std::vector<copy_piece> list;
     std::uint32_t random = 1;
     for (std::size_t i = 0; i < count; ++i) {
         random = random * 1664525 + 1013904223;
@@ -318,9 +318,9 @@ bool are_ordered(std::span<std::uintptr_t const> places) {
     return std::ranges::is_sorted(places, {}, [](std::uintptr_t each) { return each >> 22; });
 }
 
-std::vector<std::uintptr_t> places_in(std::vector<piece> const& list) {
+std::vector<std::uintptr_t> places_in(std::vector<copy_piece> const& list) {
     std::vector<std::uintptr_t> result;
-    for (piece const& each : list)
+    for (copy_piece const& each : list)
         result.push_back(each.to);
     return result;
 }
@@ -332,7 +332,7 @@ TEST_F(command_ring_test, copies_in_the_order_of_host_addresses_if_it_is_told_th
     EXPECT_EQ(places_written(memory_.data(), 1), places_in(list));
     std::size_t const next = at<std::uint32_t>(command_ring::userd_at + commands::userd_gp_put);
 
-    (void)ring.submit(list, {}, &piece::to); // behind one that is not done: all at once
+    (void)ring.submit(list, {}, &copy_piece::to); // behind one that is not done: all at once
     auto written = places_written(memory_.data(), next);
     EXPECT_TRUE(are_ordered(written));
     EXPECT_FALSE(are_ordered(places_in(list)));
@@ -348,7 +348,7 @@ TEST_F(command_ring_test, gives_an_idle_engine_the_first_ones_as_they_are) {
         command_ring ring(places());
         std::memset(memory_.data(), 0, command_ring::words_at);
         auto const list = far_apart(count);
-        (void)ring.submit(list, {}, &piece::to);
+        (void)ring.submit(list, {}, &copy_piece::to);
         auto written = places_written(memory_.data(), 1);
         auto wanted = places_in(list);
         ASSERT_EQ(written.size(), count);

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uintptr_t mib = std::uintptr_t{1} << 20;
 
 /// Pieces from, and to, anywhere in so many bytes behind different places.
-std::vector<piece> spread(std::size_t count, std::uintptr_t bytes) {
-    std::vector<piece> list;
+std::vector<copy_piece> spread(std::size_t count, std::uintptr_t bytes) {
+    std::vector<copy_piece> list;
     std::uint64_t random = 7;
     for (std::size_t i = 0; i < count; ++i) {
         random = random * 6364136223846793005 + 1442695040888963407;
@@ -26,7 +26,7 @@ std::vector<piece> spread(std::size_t count, std::uintptr_t bytes) {
 
 TEST(host_order, brings_together_what_lies_near_each_other) {
     host_order order;
-    for (host_side const side : {&piece::from, &piece::to})
+    for (host_side const side : {&copy_piece::from, &copy_piece::to})
         for (std::uintptr_t const range : {130 * mib, 1024 * mib, (1024 * 1024) * mib}) {
             auto const list = spread(host_order::most_pieces, range);
             ASSERT_TRUE(order.find(list, side));
@@ -45,9 +45,9 @@ TEST(host_order, brings_together_what_lies_near_each_other) {
 
 TEST(host_order, leaves_what_lies_near_each_other) {
     host_order order;
-    EXPECT_FALSE(order.find(spread(4096, 100 * mib), &piece::to));
-    EXPECT_FALSE(order.find(spread(31, 1024 * mib), &piece::to));
-    EXPECT_FALSE(order.find({}, &piece::to));
+    EXPECT_FALSE(order.find(spread(4096, 100 * mib), &copy_piece::to));
+    EXPECT_FALSE(order.find(spread(31, 1024 * mib), &copy_piece::to));
+    EXPECT_FALSE(order.find({}, &copy_piece::to));
 }
 
 TEST(host_order, is_for_many_small_pieces) {

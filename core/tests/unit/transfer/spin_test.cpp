@@ -26,20 +26,21 @@ std::chrono::steady_clock::time_point soon() {
 
 TEST(spin, lets_other_threads_run_when_it_takes_long) {
     yields = 0;
-    EXPECT_EQ(spin([] { return yields == 3; }, [] { return false; }, soon()), outcome::done);
+    EXPECT_EQ(spin([] { return yields == 3; }, [] { return false; }, soon()), copy_outcome::done);
 }
 
 TEST(spin, keeps_its_processor_at_first) {
     yields = 0;
     int looks = 0;
-    EXPECT_EQ(spin([&] { return ++looks == 3000; }, [] { return false; }, soon()), outcome::done);
+    EXPECT_EQ(spin([&] { return ++looks == 3000; }, [] { return false; }, soon()),
+              copy_outcome::done);
     EXPECT_EQ(yields, 0);
 }
 
 TEST(spin, ends_with_a_failure_or_its_deadline) {
-    EXPECT_EQ(spin([] { return false; }, [] { return true; }, soon()), outcome::failed);
+    EXPECT_EQ(spin([] { return false; }, [] { return true; }, soon()), copy_outcome::failed);
     EXPECT_EQ(spin([] { return false; }, [] { return false; }, std::chrono::steady_clock::now()),
-              outcome::late);
+              copy_outcome::late);
 }
 
 } // namespace

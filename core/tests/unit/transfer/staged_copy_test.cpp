@@ -26,7 +26,8 @@ public:
         staging_ = pages;
         return std::make_unique<fake::known_memory>(pages);
     }
-    ticket submit(direction, std::span<piece const>, std::size_t, stream_order const&) override {
+    ticket submit(direction, std::span<copy_piece const>, std::size_t,
+                  stream_order const&) override {
         __asm__ volatile("pause" ::: "memory");
         return ++last_;
     }
@@ -44,11 +45,11 @@ std::string order_of(direction which) {
     worker at_work(std::make_unique<noted_engine>(staging));
     std::array<std::byte, 256> gpu{}, host{};
     fake::known_memory const reached(gpu);
-    outcome result = outcome::failed;
+    copy_outcome result = copy_outcome::failed;
     std::string seen = copy::trace_order(staging, [&] {
         result = at_work.copy_staged(which, reached, 0, host.data(), host.size());
     });
-    EXPECT_EQ(result, outcome::done);
+    EXPECT_EQ(result, copy_outcome::done);
     std::erase(seen, 'K'); // of locks
     std::erase(seen, 'L'); // of reading the clock
     return seen;
@@ -66,21 +67,21 @@ TEST(staged_copy_test, what_the_cpu_stores_is_there_before_others_are_told) {
 /// An engine that copies no earlier than it is waited for.
 class late_engine final : public fake::instant_engine {
 public:
-    ticket submit(direction, std::span<piece const> pieces, std::size_t,
+    ticket submit(direction, std::span<copy_piece const> pieces, std::size_t,
                   stream_order const&) override {
         given_.emplace_back(pieces.begin(), pieces.end());
         return ++last_;
     }
     [[nodiscard]] state poll(ticket number) noexcept override {
         for (; done_ < number; ++done_)
-            for (piece const& each : given_[done_])
+            for (copy_piece const& each : given_[done_])
                 std::memcpy(reinterpret_cast<void*>(each.to),
                             reinterpret_cast<void const*>(each.from), each.bytes);
         return state::done;
     }
 
 private:
-    std::vector<std::vector<piece>> given_;
+    std::vector<std::vector<copy_piece>> given_;
     ticket done_ = 0;
 };
 
@@ -94,11 +95,11 @@ TEST(staged_copy_test, no_chunk_takes_the_place_of_one_that_is_not_copied_yet) {
     worker at_work(std::make_unique<late_engine>());
     fake::known_memory const reached(gpu);
     EXPECT_EQ(at_work.copy_staged(direction::to_gpu, reached, 0, host.data(), bytes),
-              outcome::done);
+              copy_outcome::done);
     EXPECT_TRUE(gpu == sent);
     host.assign(bytes, std::byte{});
     EXPECT_EQ(at_work.copy_staged(direction::to_cpu, reached, 0, host.data(), bytes),
-              outcome::done);
+              copy_outcome::done);
     EXPECT_TRUE(host == sent);
 }
 
@@ -106,7 +107,8 @@ TEST(staged_copy_test, no_chunk_takes_the_place_of_one_that_is_not_copied_yet) {
 class slow_engine final : public fake::instant_engine {
 public:
     explicit slow_engine(bool ends) : ends_(ends) {}
-    ticket submit(direction, std::span<piece const>, std::size_t, stream_order const&) override {
+    ticket submit(direction, std::span<copy_piece const>, std::size_t,
+                  stream_order const&) override {
         end_ = ends_ ? device_clock::now() + 2 * usual_patience : device_clock::time_point::max();
         return ++last_;
     }
@@ -128,8 +130,8 @@ TEST(direct_copy_test, may_take_the_time_of_its_bytes) {
         std::array const host{reachable::run{0, some, 0x2000}};
         return by.copy_direct(direction::to_gpu, gpu, 0, host);
     };
-    EXPECT_EQ(copy(large, bytes), outcome::done);
-    EXPECT_NE(copy(small, 64), outcome::done);
+    EXPECT_EQ(copy(large, bytes), copy_outcome::done);
+    EXPECT_NE(copy(small, 64), copy_outcome::done);
 }
 
 } // namespace

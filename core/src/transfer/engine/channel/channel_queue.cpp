@@ -91,7 +91,7 @@ std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t p
     return spare;
 }
 
-void channel_queue::give(direction which, std::span<piece const> pieces, std::size_t bytes,
+void channel_queue::give(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
                          semaphore_word const& begin, device_clock::time_point until,
                          std::list<waiting_ticket>& spare) noexcept {
     latest_.store(which, std::memory_order_relaxed);
@@ -161,7 +161,7 @@ bool channel_queue::feed_ring() noexcept {
     return has_waiting();
 }
 
-void channel_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+void channel_queue::submit(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
                            semaphore_word const& begin, device_clock::time_point until) noexcept {
     constexpr std::chrono::microseconds each_piece(1); // 0.02 (H200)
     limit& own = limits_[ring_->next() % limits_.size()];
@@ -174,7 +174,7 @@ void channel_queue::submit(direction which, std::span<piece const> pieces, std::
     own.is_bulk.store(is_passed(pieces.size(), bytes), std::memory_order_relaxed);
     bool const may_be_ordered =
         which != direction::among_gpus && host_order::suits(pieces.size(), bytes);
-    host_side const host = which == direction::to_gpu ? &piece::from : &piece::to;
+    host_side const host = which == direction::to_gpu ? &copy_piece::from : &copy_piece::to;
     (void)ring_->submit(pieces, begin, may_be_ordered ? host : nullptr);
 }
 

@@ -42,7 +42,7 @@ public:
     /// A ticket that the ring has no room for yet.
     struct waiting_ticket {
         direction which = direction::to_cpu;
-        std::vector<piece> pieces;
+        std::vector<copy_piece> pieces;
         std::size_t bytes = 0;
         semaphore_word begin;
         device_clock::time_point until;
@@ -80,7 +80,7 @@ public:
     /// @param bytes of the pieces, or more: decides when the ticket is late
     /// @param begin the word that the ticket waits for, at most until `until`
     /// @param spare from make_spare(); takes one if the ring has no room
-    void give(direction which, std::span<piece const> pieces, std::size_t bytes,
+    void give(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
               semaphore_word const& begin, device_clock::time_point until,
               std::list<waiting_ticket>& spare) noexcept;
 
@@ -133,7 +133,7 @@ private:
     bool feed_ring() noexcept;
     /// Takes the first entry, which the caller has filled.
     void wait_for_room(std::list<waiting_ticket>& filled) noexcept;
-    void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+    void submit(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
                 semaphore_word const& begin, device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
     [[nodiscard]] bool has_stream_come(ticket number) const noexcept;

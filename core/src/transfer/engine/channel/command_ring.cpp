@@ -127,7 +127,7 @@ bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexc
            used_.entries + chunks - free_from.entries < gpfifo_entries;
 }
 
-ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const& begin,
+ticket command_ring::submit(std::span<copy_piece const> pieces, semaphore_word const& begin,
                             host_side host) noexcept {
     ticket const number = next();
     // The first copy starts when all earlier ones are done; the others overlap.
@@ -150,7 +150,7 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
             if (pieces.empty())
                 words.put_semaphore(low(number));
             for (; at < end; ++at) {
-                piece const& each = pieces[is_reordered ? from + order_[at - from] : at];
+                copy_piece const& each = pieces[is_reordered ? from + order_[at - from] : at];
                 if (at + 1 == pieces.size()) {
                     // Without the flush, 2 of 97,271 copies were stale at the semaphore (H200).
                     launch |= commands::launch_flush | commands::launch_semaphore;

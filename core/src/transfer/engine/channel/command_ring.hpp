@@ -59,7 +59,7 @@ public:
     /// Starts copies. @pre has_room(pieces.size()), up to most_pieces pieces of up to
     /// most_piece_bytes
     /// @param host the member to sort pieces by, if that is faster; null: keeps their order
-    ticket submit(std::span<piece const> pieces, semaphore_word const& begin = {},
+    ticket submit(std::span<copy_piece const> pieces, semaphore_word const& begin = {},
                   host_side host = nullptr) noexcept;
 
     /// The last ticket that is done. The caller sees its copies. Any thread.

@@ -54,7 +54,7 @@ public:
         return reach_pinned_by_cuda(memory);
     }
 
-    ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+    ticket submit(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
                   stream_order const& order) override {
         std::optional<cuda::context_scope> scope;
         if (order.after || order.then)

@@ -76,7 +76,7 @@ public:
         return "by a channel in an address space of its own";
     }
 
-    ticket submit(direction /*way*/, std::span<piece const> pieces, std::size_t /*bytes*/,
+    ticket submit(direction /*way*/, std::span<copy_piece const> pieces, std::size_t /*bytes*/,
                   stream_order const& /*order*/) override {
         std::lock_guard const hold(lock_);
         ticket last = 0;
@@ -182,10 +182,10 @@ private:
     void wait_for_room(std::size_t pieces) {
         if (!stopped_.load(std::memory_order_relaxed) && made_->ring->has_room(pieces))
             return;
-        outcome const result =
+        copy_outcome const result =
             spin([&] { return made_->ring->has_room(pieces); }, [&] { return has_stopped(); },
                  device_clock::now() + std::chrono::seconds(10));
-        if (result != outcome::done || stopped_.load(std::memory_order_relaxed))
+        if (result != copy_outcome::done || stopped_.load(std::memory_order_relaxed))
             throw engine::has_stopped("it has stopped: see `barmap info`");
     }
 

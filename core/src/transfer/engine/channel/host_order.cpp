@@ -23,10 +23,10 @@ bool host_order::suits(std::size_t pieces, std::size_t bytes) noexcept {
 }
 
 // A counting sort.
-bool host_order::find(std::span<piece const> pieces, host_side host) noexcept {
+bool host_order::find(std::span<copy_piece const> pieces, host_side host) noexcept {
     auto const least_groups = static_cast<std::ptrdiff_t>(config::current().policy.sorted_parts);
     std::array<std::uint16_t, groups> place{}; // of the next piece of a group
-    for (piece const& each : pieces)
+    for (copy_piece const& each : pieces)
         ++place[group_of(each.*host)];
     if (std::ranges::count_if(place, [](std::uint16_t each) { return each != 0; }) < least_groups)
         return false;

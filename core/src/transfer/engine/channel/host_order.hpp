@@ -11,7 +11,7 @@
 namespace barmap::engine {
 
 /// The member of a piece that is its address in host memory.
-using host_side = std::uintptr_t piece::*;
+using host_side = std::uintptr_t copy_piece::*;
 
 /// Sorts small pieces by host address, since the translation of host addresses limits scattered
 /// ones: 4,096 pieces of 512 B spread over 1 GiB take 93 us unsorted and 63 us sorted (H100). The
@@ -26,7 +26,7 @@ public:
 
     /// @param pieces up to most_pieces
     /// @return whether the sorted order is better; it is valid until the next call
-    bool find(std::span<piece const> pieces, host_side host) noexcept;
+    bool find(std::span<copy_piece const> pieces, host_side host) noexcept;
 
     /// The index of the piece at this place. @pre find() has returned true
     [[nodiscard]] std::size_t operator[](std::size_t place) const noexcept { return order_[place]; }

@@ -17,13 +17,14 @@ constexpr std::size_t rounded_up(std::size_t number, std::size_t by) noexcept {
     return (number + by - 1) / by;
 }
 
-std::size_t bytes_of(std::span<piece const> pieces) noexcept {
-    return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0},
-                           [](std::size_t sum, piece const& each) { return sum + each.bytes; });
+std::size_t bytes_of(std::span<copy_piece const> pieces) noexcept {
+    return std::accumulate(
+        pieces.begin(), pieces.end(), std::size_t{0},
+        [](std::size_t sum, copy_piece const& each) { return sum + each.bytes; });
 }
 
 /// The pieces that one channel copies in one ticket.
-std::span<piece const> part_of(std::span<piece const> own, std::size_t round) noexcept {
+std::span<copy_piece const> part_of(std::span<copy_piece const> own, std::size_t round) noexcept {
     std::size_t const at = std::min(own.size(), round * command_ring::most_pieces);
     return own.subspan(at, std::min(own.size() - at, command_ring::most_pieces));
 }
@@ -45,7 +46,7 @@ striped_queue::striped_queue(cuda_session& session, std::span<std::uint32_t cons
 // Everything that may fail comes first. Once the write of the stream's word is enqueued, every
 // channel gets its tickets, with or without pieces: tickets stay in step, and no stream waits for
 // ever.
-ticket striped_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+ticket striped_queue::submit(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
                              stream_order const& order) {
     std::size_t const share = rounded_up(pieces.size(), channels_.size());
     std::size_t const rounds =
@@ -60,7 +61,7 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
     };
     if (spin(
             may_take, [&] { return is_in_trouble(); }, device_clock::time_point::max()) !=
-        outcome::done)
+        copy_outcome::done)
         throw has_stopped("earlier batches did not end in time: see `barmap info`");
     std::vector<std::list<channel_queue::waiting_ticket>> spare(channels_.size());
     for (std::size_t i = 0; i < channels_.size(); ++i)

@@ -23,7 +23,7 @@ public:
     striped_queue(cuda_session& session, std::span<std::uint32_t const> engine_types);
 
     /// @throws has_stopped, CUDA's error for a stream, std::bad_alloc; then no piece is in flight
-    ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+    ticket submit(direction which, std::span<copy_piece const> pieces, std::size_t bytes,
                   stream_order const& order);
 
     /// The state of a batch: done when every channel has finished its part.

@@ -67,7 +67,7 @@ public:
         if (lane_ == lane::held)
             return; // that lane copies few pieces at once
         constexpr std::size_t count = policy::tried_batch, size = 4096;
-        std::vector<piece> pieces;
+        std::vector<copy_piece> pieces;
         for (std::size_t i = 0; i < count; ++i)
             pieces.push_back(
                 {host.runs.front().address + i * size, gpu.runs.front().address + i * size, size});
@@ -106,7 +106,7 @@ public:
     /// address ends the process.
     [[nodiscard]] bool needs_known_memory() const noexcept override { return true; }
 
-    ticket submit(direction way, std::span<piece const> pieces, std::size_t /*bytes*/,
+    ticket submit(direction way, std::span<copy_piece const> pieces, std::size_t /*bytes*/,
                   stream_order const& order) override {
         // A stream may belong to another context than the queues.
         cuda::context_scope const scope = lane_ == lane::held
@@ -203,7 +203,8 @@ private:
     static void expect_end(CUstream stream) {
         constexpr std::chrono::seconds most{10};
         if (spin([&] { return cuda::api().stream_query(stream) != cuda::error_not_ready; },
-                 [] { return false; }, std::chrono::steady_clock::now() + most) != outcome::done)
+                 [] { return false; },
+                 std::chrono::steady_clock::now() + most) != copy_outcome::done)
             throw error(
                 errc::copy_unfinished, "end a batch that CUDA accepted only in part", "",
                 "CUDA may still be copying pieces: keep their memory until the stream that the "

@@ -22,9 +22,9 @@ void check_copy(CUresult result) {
     cuda::check(result, "copy a batch");
 }
 
-void copy_one_by_one(std::span<piece const> pieces, CUstream stream,
+void copy_one_by_one(std::span<copy_piece const> pieces, CUstream stream,
                      std::optional<CUstream>& begun_on) {
-    for (piece const& each : pieces) {
+    for (copy_piece const& each : pieces) {
         check_copy(cuda::api().memcpy_async(each.to, each.from, each.bytes, stream));
         begun_on = stream;
     }
@@ -82,7 +82,7 @@ driver_queue::driver_queue(CUdevice device, CUcontext context, lane which) : con
         word_ = stream_word::make(device, stream());
 }
 
-ticket driver_queue::submit(std::span<piece const> pieces, stream_order const& order,
+ticket driver_queue::submit(std::span<copy_piece const> pieces, stream_order const& order,
                             bool by_batch_call, std::optional<CUstream>& left_on) {
     ticket const number = last_.load(std::memory_order_relaxed) + 1;
     std::optional<cuda::relaxed_capture> relaxed; // keeps a capture of another thread valid
@@ -118,7 +118,7 @@ void driver_queue::mark_end(ticket number, CUstream stream, stream_order const& 
         check_stream(cuda::api().stream_wait_event(*order.then, end, 0));
 }
 
-void driver_queue::copy(std::span<piece const> pieces, bool by_batch_call, CUstream stream,
+void driver_queue::copy(std::span<copy_piece const> pieces, bool by_batch_call, CUstream stream,
                         std::optional<CUstream>& begun_on) {
     if (by_batch_call && pieces.size() > 1)
         copy_by_batch_call(pieces, stream);
@@ -203,11 +203,11 @@ CUstream driver_queue::begin(stream_order const& order) {
     return stream();
 }
 
-void driver_queue::copy_by_batch_call(std::span<piece const> pieces, CUstream stream) {
+void driver_queue::copy_by_batch_call(std::span<copy_piece const> pieces, CUstream stream) {
     to_.clear();
     from_.clear();
     bytes_.clear();
-    for (piece const& each : pieces) {
+    for (copy_piece const& each : pieces) {
         to_.push_back(each.to);
         from_.push_back(each.from);
         bytes_.push_back(each.bytes);

@@ -76,11 +76,11 @@ public:
     [[nodiscard]] CUstream stream() const noexcept { return stream_.get(); }
 
     /// @param left_on the stream with the copies of a submission that failed half-way
-    ticket submit(std::span<piece const> pieces, stream_order const& order, bool by_batch_call,
+    ticket submit(std::span<copy_piece const> pieces, stream_order const& order, bool by_batch_call,
                   std::optional<CUstream>& left_on);
 
     /// @param begun_on set to the stream after the first copy is enqueued
-    void copy(std::span<piece const> pieces, bool by_batch_call, CUstream stream,
+    void copy(std::span<copy_piece const> pieces, bool by_batch_call, CUstream stream,
               std::optional<CUstream>& begun_on);
 
     /// @param result CUDA's answer, if the poll calls CUDA
@@ -98,7 +98,7 @@ public:
 private:
     void mark_end(ticket number, CUstream stream, stream_order const& order);
     CUstream begin(stream_order const& order);
-    void copy_by_batch_call(std::span<piece const> pieces, CUstream stream);
+    void copy_by_batch_call(std::span<copy_piece const> pieces, CUstream stream);
 
     CUcontext context_;
     own_stream stream_;

@@ -15,10 +15,10 @@ namespace barmap::backend::gdrdrv {
 /// An open /dev/gdrdrv. Its pins are freed with the last descriptor at the latest. A forked child
 /// shares the descriptor, so there destructors only close. Thread rule: const members may be called
 /// at once.
-class kernel_module {
+class open_module {
 public:
     /// @throws error with errno if there is none, errc::unknown_layout for an unknown version
-    kernel_module();
+    open_module();
 
     [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes,
                                     pin_options const& asked) const;

@@ -20,8 +20,8 @@ namespace barmap::copy {
         store_one_word(gpu, host, bytes);
     else
         plan.store[size_class(bytes)]->store(gpu, host, bytes);
-    // Whatever the kind: a routine may use streaming or direct stores, which are weakly ordered even
-    // in coherent memory, where the fence is nearly free.
+    // Whatever the kind: a routine may use streaming or direct stores, which are weakly ordered
+    // even in coherent memory, where the fence is nearly free.
     flush_wc_stores();
 }
 

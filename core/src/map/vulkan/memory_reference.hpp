@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/vulkan/session.hpp"
+#include "map/vulkan/gpu_session.hpp"
 #include "system/fd.hpp"
 
 #include <memory>
@@ -10,21 +10,22 @@
 namespace barmap::backend::vulkan {
 
 /// Vulkan's reference to a memory object: freed when the last driver that refers to it releases it.
-class device_memory {
+class memory_reference {
 public:
     /// Makes at least this many bytes in the GPU's own memory, exportable. @throws error
-    static device_memory allocate(std::shared_ptr<session const> session, std::size_t bytes);
+    static memory_reference allocate(std::shared_ptr<gpu_session const> session, std::size_t bytes);
 
     /// Takes a reference to the object behind an opaque descriptor, which stays the caller's.
     /// @param bytes size that the object was made with @throws error
-    static device_memory import(std::shared_ptr<session const> session, int descriptor, std::size_t bytes);
+    static memory_reference import(std::shared_ptr<gpu_session const> session, int descriptor,
+                                   std::size_t bytes);
 
-    device_memory(device_memory&& other) noexcept
+    memory_reference(memory_reference&& other) noexcept
         : session_(std::move(other.session_)),
           handle_(std::exchange(other.handle_, VkDeviceMemory{VK_NULL_HANDLE})), size_(other.size_),
           cached_(other.cached_) {}
-    device_memory& operator=(device_memory&&) = delete;
-    ~device_memory();
+    memory_reference& operator=(memory_reference&&) = delete;
+    ~memory_reference();
 
     /// A new descriptor of allocated memory. @throws error
     [[nodiscard]] os::fd export_fd() const;
@@ -34,11 +35,11 @@ public:
     [[nodiscard]] bool cached() const noexcept { return cached_; }
 
 private:
-    device_memory(std::shared_ptr<session const> session, VkDeviceMemory handle, std::size_t size,
-           bool cached) noexcept
+    memory_reference(std::shared_ptr<gpu_session const> session, VkDeviceMemory handle,
+                     std::size_t size, bool cached) noexcept
         : session_(std::move(session)), handle_(handle), size_(size), cached_(cached) {}
 
-    std::shared_ptr<session const> session_;
+    std::shared_ptr<gpu_session const> session_;
     VkDeviceMemory handle_;
     std::size_t size_;
     bool cached_;

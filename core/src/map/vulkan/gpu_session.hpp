@@ -20,15 +20,15 @@ struct memory_type {
 
 /// One GPU, opened through Vulkan. Objects made in it hold it.
 /// Thread rule: const members may be called at once.
-class session {
+class gpu_session {
 public:
     /// @throws error errc::backend_absent if there is no loader, no driver for this GPU, or it
     /// lacks
     ///         what is needed; otherwise what failed
-    explicit session(gpu const& gpu);
-    session(session const&) = delete;
-    session& operator=(session const&) = delete;
-    ~session();
+    explicit gpu_session(gpu const& gpu);
+    gpu_session(gpu_session const&) = delete;
+    gpu_session& operator=(gpu_session const&) = delete;
+    ~gpu_session();
 
     [[nodiscard]] functions const& vk() const noexcept { return vk_; }
     [[nodiscard]] VkDevice device() const noexcept { return device_; }
@@ -46,7 +46,7 @@ public:
     void expect_usable(std::string_view operation) const;
 
 private:
-    session();
+    gpu_session();
     void create_instance();
     [[nodiscard]] VkPhysicalDevice find(gpu const& gpu) const;
     void find_memory_types(VkPhysicalDevice physical);

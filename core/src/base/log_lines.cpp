@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/log.hpp"
+#include "base/log_lines.hpp"
 
 #include "base/config.hpp"
 #include "system/no_cancellation.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/pinned_host.hpp"
+#include "transfer/host_reach.hpp"
 
 #include "base/config.hpp"
 #include "cuda/driver_api.hpp"
@@ -16,8 +16,8 @@ namespace barmap {
 
 namespace {
 
-pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
-    using allocation = pinned_host::allocation;
+host_reach::allocation ask_cuda(std::byte const* host) noexcept {
+    using allocation = host_reach::allocation;
     unsigned type = 0;
     allocation result;
     // All in one call, which is also quick for ordinary memory; cuPointerGetAttribute takes 0.5 us
@@ -40,14 +40,14 @@ pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
 } // namespace
 
 // With the lock held.
-pinned_host::allocation pinned_host::find_own(std::uintptr_t at) const noexcept {
+host_reach::allocation host_reach::find_own(std::uintptr_t at) const noexcept {
     for (allocation const& each : own_)
         if (each.contains(at, 1))
             return each;
     return {};
 }
 
-pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
+host_reach::allocation host_reach::describe(std::byte const* host) noexcept {
     if (own_count_.load(std::memory_order_acquire) > 0) {
         std::lock_guard const hold(lock_);
         allocation const own = find_own(reinterpret_cast<std::uintptr_t>(host));
@@ -72,13 +72,13 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
     return result;
 }
 
-void pinned_host::add(std::span<std::byte> own) {
+void host_reach::add(std::span<std::byte> own) {
     std::lock_guard const hold(lock_);
     own_.push_back({reinterpret_cast<std::uintptr_t>(own.data()), own.size(), next_own_--});
     own_count_ = own_.size();
 }
 
-void pinned_host::remove(std::byte const* own) noexcept {
+void host_reach::remove(std::byte const* own) noexcept {
     std::lock_guard const hold(lock_);
     auto const start = reinterpret_cast<std::uintptr_t>(own);
     std::erase_if(own_, [&](allocation const& each) { return each.start == start; });
@@ -86,8 +86,8 @@ void pinned_host::remove(std::byte const* own) noexcept {
     std::erase_if(ranges_, [&](range const& each) { return each.what.start == start; });
 }
 
-void pinned_host::place::add(std::shared_ptr<engine::reachable const> held,
-                             engine::reachable::run const& run) {
+void host_reach::place::add(std::shared_ptr<engine::reachable const> held,
+                            engine::reachable::run const& run) {
     if (++count_ == 1) {
         first_ = run;
         held_ = std::move(held);
@@ -100,8 +100,8 @@ void pinned_host::place::add(std::shared_ptr<engine::reachable const> held,
 }
 
 // With the lock held.
-pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> const& worker,
-                                            allocation const& what) {
+host_reach::range& host_reach::find_range(std::shared_ptr<engine::worker> const& worker,
+                                          allocation const& what) {
     for (range& each : ranges_)
         if (each.what.id == what.id && each.what.start == what.start &&
             each.what.size == what.size && each.worker == worker)
@@ -122,8 +122,8 @@ pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> cons
 }
 
 std::shared_ptr<engine::reachable const>
-pinned_host::reach_block(std::shared_ptr<engine::worker> const& worker, allocation const& what,
-                         std::size_t number) {
+host_reach::reach_block(std::shared_ptr<engine::worker> const& worker, allocation const& what,
+                        std::size_t number) {
     {
         std::lock_guard const hold(lock_);
         range const& found = find_range(worker, what);
@@ -150,8 +150,8 @@ pinned_host::reach_block(std::shared_ptr<engine::worker> const& worker, allocati
 
 /// @param block_of the block of a number, or null if it is not reached
 template <class BlockOf>
-pinned_host::place pinned_host::gather(allocation const& what, std::byte const* host,
-                                       std::size_t bytes, BlockOf&& block_of) {
+host_reach::place host_reach::gather(allocation const& what, std::byte const* host,
+                                     std::size_t bytes, BlockOf&& block_of) {
     std::size_t const offset = reinterpret_cast<std::uintptr_t>(host) - what.start;
     place result;
     result.id_ = what.id;
@@ -170,15 +170,15 @@ pinned_host::place pinned_host::gather(allocation const& what, std::byte const* 
     return result;
 }
 
-pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& worker,
-                                     allocation const& what, std::byte const* host,
-                                     std::size_t bytes) {
+host_reach::place host_reach::find(std::shared_ptr<engine::worker> const& worker,
+                                   allocation const& what, std::byte const* host,
+                                   std::size_t bytes) {
     return gather(what, host, bytes,
                   [&](std::size_t number) { return reach_block(worker, what, number); });
 }
 
-pinned_host::place pinned_host::recall(engine::worker const& worker, std::byte const* host,
-                                       std::size_t bytes) {
+host_reach::place host_reach::recall(engine::worker const& worker, std::byte const* host,
+                                     std::size_t bytes) {
     std::lock_guard const hold(lock_);
     auto const known = std::find_if(ranges_.rbegin(), ranges_.rend(), [&](range const& each) {
         return each.worker.get() == &worker &&

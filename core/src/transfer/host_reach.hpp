@@ -17,7 +17,7 @@ namespace barmap {
 /// Host memory that CUDA has pinned, as engines reach it. Memory that CUDA has freed since is
 /// released.
 /// Thread rule: every member may be called at once; none waits while an engine reaches memory.
-class pinned_host {
+class host_reach {
 public:
     /// One allocation by CUDA, or a range registered with it.
     struct allocation {
@@ -58,7 +58,7 @@ public:
         void add(std::shared_ptr<engine::reachable const> held, engine::reachable::run const& run);
 
     private:
-        friend class pinned_host;
+        friend class host_reach;
         unsigned long long id_ = 0; ///< of the allocation
         std::size_t count_ = 0;     ///< of the first, which is mostly the only one: no allocation
         engine::reachable::run first_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "map/gdrdrv/module.hpp"
+#include "map/gdrdrv/open_module.hpp"
 
 #include "base/lists.hpp"
 #include "map/gdrdrv/gdrdrv_abi.hpp"
@@ -20,7 +20,7 @@ constexpr char see_log[] = "see the kernel log (dmesg)";
 } // namespace
 
 // Not blocking, for next_event; to ioctl and mmap it is all the same.
-kernel_module::kernel_module()
+open_module::open_module()
     : fd_(os::open_file(path, O_RDWR | O_NONBLOCK)), owner_(os::this_process()) {
     abi::driver_version_parameters version{};
     call(abi::get_version, version, "read the module's version",
@@ -34,21 +34,21 @@ kernel_module::kernel_module()
 }
 
 template <class Parameters>
-bool kernel_module::succeeds(unsigned long request, Parameters& parameters) const noexcept {
+bool open_module::succeeds(unsigned long request, Parameters& parameters) const noexcept {
     return os::current().ioctl(fd_.get(), request, &parameters) == 0;
 }
 
 template <class Parameters>
-void kernel_module::call(unsigned long request, Parameters& parameters, char const* what,
-                         std::string const& advice) const {
+void open_module::call(unsigned long request, Parameters& parameters, char const* what,
+                       std::string const& advice) const {
     if (!succeeds(request, parameters)) {
         int const code = errno;
         throw error({code, std::system_category()}, what, "", advice);
     }
 }
 
-std::uint64_t kernel_module::pin(CUdeviceptr address, std::size_t bytes,
-                                 pin_options const& asked) const {
+std::uint64_t open_module::pin(CUdeviceptr address, std::size_t bytes,
+                               pin_options const& asked) const {
     if (version_ >= abi::version_with_pin_v2) {
         std::uint32_t const flags = asked.force_pcie ? abi::pin_flag_force_pcie : 0;
         abi::pin_v2_parameters request{address, bytes, flags, 0, 0};
@@ -59,7 +59,7 @@ std::uint64_t kernel_module::pin(CUdeviceptr address, std::size_t bytes,
 }
 
 template <class Parameters>
-std::uint64_t kernel_module::pin_as(unsigned long request, Parameters& parameters) const {
+std::uint64_t open_module::pin_as(unsigned long request, Parameters& parameters) const {
     if (!succeeds(request, parameters)) {
         int const code = errno;
         throw error({code, std::system_category()}, "pin GPU memory", "",
@@ -73,7 +73,7 @@ std::uint64_t kernel_module::pin_as(unsigned long request, Parameters& parameter
 }
 
 /// The user's pins and limits.
-std::string kernel_module::limits() const {
+std::string open_module::limits() const {
     auto const of = [](std::uint64_t held, std::uint64_t most) {
         return std::to_string(held) + (most ? " of " + std::to_string(most) : "");
     };
@@ -85,13 +85,13 @@ std::string kernel_module::limits() const {
            of(usage.user_bytes, usage.max_user_bytes) + " bytes";
 }
 
-void kernel_module::unpin(std::uint64_t handle) const noexcept {
+void open_module::unpin(std::uint64_t handle) const noexcept {
     abi::unpin_parameters request{handle};
     if (os::is_this_process(owner_))
         (void)succeeds(abi::unpin, request);
 }
 
-backend_properties kernel_module::properties() const {
+backend_properties open_module::properties() const {
     module_version const version{static_cast<int>(version_ >> 16),
                                  static_cast<int>(version_ & 0xffff)};
     return {version, attribute(abi::attribute_persistent), attribute(abi::attribute_force_pcie),
@@ -99,7 +99,7 @@ backend_properties kernel_module::properties() const {
 }
 
 /// An attribute that the module does not know is 0.
-bool kernel_module::attribute(std::uint32_t which) const {
+bool open_module::attribute(std::uint32_t which) const {
     abi::attribute_parameters request{which, 0};
     return version_ >= abi::version_with_attributes && succeeds(abi::get_attribute, request) &&
            request.value != 0;
@@ -107,7 +107,7 @@ bool kernel_module::attribute(std::uint32_t which) const {
 
 /// gdrcopy's own module would log a complaint about the ioctl. It is recognised by read(), which it
 /// does not implement (EINVAL), and which finds no event yet in barmap's (EAGAIN).
-bool kernel_module::has_events() const {
+bool open_module::has_events() const {
     if (version_ < abi::version_with_events || attribute(abi::attribute_persistent))
         return false;
     abi::event none{};
@@ -118,13 +118,13 @@ bool kernel_module::has_events() const {
            request.event_size == sizeof(abi::event);
 }
 
-bool kernel_module::callback_flag(std::uint64_t handle) const {
+bool open_module::callback_flag(std::uint64_t handle) const {
     abi::callback_flag_parameters request{handle, 0};
     call(abi::get_callback_flag, request, "ask whether memory was revoked", see_log);
     return request.flag != 0;
 }
 
-std::optional<pin_event> kernel_module::next_event() const {
+std::optional<pin_event> open_module::next_event() const {
     abi::event event{};
     ssize_t const done = os::current().read(fd_.get(), &event, sizeof(event));
     int const code = done < 0 ? errno : EIO;
@@ -142,7 +142,7 @@ std::optional<pin_event> kernel_module::next_event() const {
                 "this barmap knows the events of gdrdrv 2.6");
 }
 
-void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> wanted) const {
+void open_module::request(std::uint64_t handle, std::optional<cache_kind> wanted) const {
     if (version_ < abi::version_with_requests)
         return; // one way only; the core compares it with what was wanted
     abi::mapping_type const type = !wanted                         ? abi::mapping_type::none
@@ -155,7 +155,7 @@ void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> want
          "the module does not map this memory with that kind of caching: let it choose");
 }
 
-cache_kind kernel_module::kind(std::uint64_t handle) const {
+cache_kind open_module::kind(std::uint64_t handle) const {
     constexpr char what[] = "ask how a mapping is cached";
     if (version_ >= abi::version_with_info_v2) {
         abi::info_v2_parameters info{};
@@ -182,7 +182,7 @@ int barmap_list_kernel_module(barmap_list** out) {
     return barmap::c::make_list(out, "ask for the kernel module gdrdrv", [] {
         barmap::backend_report report;
         static_cast<barmap::backend_properties&>(report) =
-            barmap::backend::gdrdrv::kernel_module().properties();
+            barmap::backend::gdrdrv::open_module().properties();
         return std::vector<barmap::backend_report>{std::move(report)};
     });
 }

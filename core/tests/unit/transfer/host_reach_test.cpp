@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/pinned_host.hpp"
+#include "transfer/host_reach.hpp"
 
 #include "fake/instant_engine.hpp"
 
@@ -37,7 +37,7 @@ private:
     unsigned& reached_;
 };
 
-class pinned_host_test : public testing::Test {
+class host_reach_test : public testing::Test {
 protected:
     /// An engine at work.
     struct one_engine {
@@ -51,7 +51,7 @@ protected:
         }
     };
 
-    pinned_host_test() {
+    host_reach_test() {
         for (std::vector<std::byte>& each : memory_)
             pinned_.add(each);
     }
@@ -60,11 +60,11 @@ protected:
         return pinned_.find(by.worker, pinned_.describe(host), host, 100).runs().size();
     }
 
-    pinned_host pinned_; // goes before the memory, as the library's
+    host_reach pinned_; // goes before the memory, as the library's
     std::vector<std::vector<std::byte>> memory_{3, std::vector<std::byte>(4096)};
 };
 
-TEST_F(pinned_host_test, each_engine_reaches_memory_once) {
+TEST_F(host_reach_test, each_engine_reaches_memory_once) {
     one_engine first, second;
     for (int i = 0; i < 5; ++i)
         for (std::size_t which = 0; which < memory_.size(); ++which) {
@@ -77,7 +77,7 @@ TEST_F(pinned_host_test, each_engine_reaches_memory_once) {
 
 // As memory of a device, which CUDA registers and a channel refuses: each try is a call of the
 // driver.
-TEST_F(pinned_host_test, memory_out_of_an_engines_reach_is_tried_once) {
+TEST_F(host_reach_test, memory_out_of_an_engines_reach_is_tried_once) {
     one_engine by, other;
     by.engine->refuses = true;
     for (int i = 0; i < 3; ++i)
@@ -91,7 +91,7 @@ TEST_F(pinned_host_test, memory_out_of_an_engines_reach_is_tried_once) {
     EXPECT_EQ(by.reached, 2u);
 }
 
-TEST_F(pinned_host_test, an_engine_that_was_retired_is_not_kept) {
+TEST_F(host_reach_test, an_engine_that_was_retired_is_not_kept) {
     one_engine failed, next;
     EXPECT_EQ(find(failed, 0), 1u);
     EXPECT_TRUE(engine::worker::retire(failed.worker, std::chrono::seconds(60)));
@@ -102,7 +102,7 @@ TEST_F(pinned_host_test, an_engine_that_was_retired_is_not_kept) {
         std::this_thread::yield();
 }
 
-TEST_F(pinned_host_test, recalls_what_was_found_and_tells_whether_it_is_still_that) {
+TEST_F(host_reach_test, recalls_what_was_found_and_tells_whether_it_is_still_that) {
     one_engine by, other;
     std::byte* const host = memory_[0].data();
     auto const recalled = [&](std::size_t at, std::size_t bytes) {
@@ -116,7 +116,7 @@ TEST_F(pinned_host_test, recalls_what_was_found_and_tells_whether_it_is_still_th
     EXPECT_EQ(pinned_.recall(*other.worker, host, 100).runs().size(), 0u);
     EXPECT_EQ(by.reached, 1u);
 
-    pinned_host::place const place = pinned_.recall(*by.worker, host, 100);
+    host_reach::place const place = pinned_.recall(*by.worker, host, 100);
     EXPECT_TRUE(place.is_in(pinned_.describe(host)));
     EXPECT_FALSE(place.is_in(pinned_.describe(memory_[1].data())));
     EXPECT_FALSE(place.is_in({}));
@@ -127,7 +127,7 @@ TEST_F(pinned_host_test, recalls_what_was_found_and_tells_whether_it_is_still_th
 }
 
 // To reach memory takes calls of the driver.
-TEST_F(pinned_host_test, nobody_waits_while_an_engine_reaches_memory) {
+TEST_F(host_reach_test, nobody_waits_while_an_engine_reaches_memory) {
     one_engine slow, other;
     EXPECT_EQ(find(other, 1), 1u);
     std::future<std::size_t> found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "map/vulkan/device_memory.hpp"
+#include "map/vulkan/memory_reference.hpp"
 
 #include <limits>
 #include <string>
@@ -13,8 +13,8 @@ constexpr VkExternalMemoryHandleTypeFlagBits opaque_fd =
 /// Tries the memory types in turn. A type whose heap is too small is left out: Vulkan forbids to
 /// ask for it.
 template <class Attempt>
-memory_type first_that_takes(session const& session, std::size_t size,
-                                    std::string const& operation, Attempt attempt) {
+memory_type first_that_takes(gpu_session const& session, std::size_t size,
+                             std::string const& operation, Attempt attempt) {
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     for (memory_type const& type : session.memory_types()) {
         if (size > type.heap_size)
@@ -36,7 +36,8 @@ std::size_t payload_size(std::size_t bytes) noexcept {
     return bytes > most ? most : (bytes + page - 1) / page * page;
 }
 
-device_memory device_memory::allocate(std::shared_ptr<session const> session, std::size_t bytes) {
+memory_reference memory_reference::allocate(std::shared_ptr<gpu_session const> session,
+                                            std::size_t bytes) {
     std::size_t const size = payload_size(bytes);
     VkExportMemoryAllocateInfo shared{};
     shared.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
@@ -52,10 +53,11 @@ device_memory device_memory::allocate(std::shared_ptr<session const> session, st
             info.memoryTypeIndex = candidate.index;
             return session->vk().allocate_memory(session->device(), &info, nullptr, &handle);
         });
-    return device_memory(std::move(session), handle, size, type.cached);
+    return memory_reference(std::move(session), handle, size, type.cached);
 }
 
-device_memory device_memory::import(std::shared_ptr<session const> session, int descriptor, std::size_t bytes) {
+memory_reference memory_reference::import(std::shared_ptr<gpu_session const> session,
+                                          int descriptor, std::size_t bytes) {
     std::size_t const size = payload_size(bytes);
     VkImportMemoryFdInfoKHR source{};
     source.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
@@ -74,15 +76,15 @@ device_memory device_memory::import(std::shared_ptr<session const> session, int 
                 return session->vk().allocate_memory(session->device(), &info, nullptr, &handle);
             });
         });
-    return device_memory(std::move(session), handle, size, type.cached);
+    return memory_reference(std::move(session), handle, size, type.cached);
 }
 
-device_memory::~device_memory() {
+memory_reference::~memory_reference() {
     if (handle_ && session_->usable())
         session_->vk().free_memory(session_->device(), handle_, nullptr);
 }
 
-os::fd device_memory::export_fd() const {
+os::fd memory_reference::export_fd() const {
     VkMemoryGetFdInfoKHR info{};
     info.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
     info.memory = handle_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "map/vulkan/session.hpp"
+#include "map/vulkan/gpu_session.hpp"
 
 #include "cuda/driver_lifetime.hpp"
 #include "system/region.hpp"
@@ -90,11 +90,11 @@ VkDeviceSize placed_alignment_of(functions const& vk, VkPhysicalDevice physical)
 
 } // namespace
 
-session::session() : owner_(os::this_process()) {}
+gpu_session::gpu_session() : owner_(os::this_process()) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what the steps below did
 // if one of them throws.
-session::session(gpu const& gpu) : session() {
+gpu_session::gpu_session(gpu const& gpu) : gpu_session() {
     create_instance();
     VkPhysicalDevice const physical = find(gpu);
     find_memory_types(physical);
@@ -102,7 +102,7 @@ session::session(gpu const& gpu) : session() {
     cuda::watch_exit();
 }
 
-session::~session() {
+gpu_session::~gpu_session() {
     if (!usable())
         return;
     if (device_ && vk_.destroy_device)
@@ -111,13 +111,13 @@ session::~session() {
         vk_.destroy_instance(instance_, nullptr);
 }
 
-void session::expect_usable(std::string_view operation) const {
+void gpu_session::expect_usable(std::string_view operation) const {
     if (!usable())
         throw error(errc::forked_child, std::string(operation), "",
                     "use barmap in the process that opened the device, before it exits");
 }
 
-void session::create_instance() {
+void gpu_session::create_instance() {
     os::library loader = open_loader();
     vk_.load_global(loader);
 
@@ -148,7 +148,7 @@ void session::create_instance() {
     vk_.load(instance_);
 }
 
-VkPhysicalDevice session::find(gpu const& gpu) const {
+VkPhysicalDevice gpu_session::find(gpu const& gpu) const {
     std::string seen;
     for (VkPhysicalDevice physical : physical_devices(vk_, instance_)) {
         VkPhysicalDeviceIDProperties id{};
@@ -170,7 +170,7 @@ VkPhysicalDevice session::find(gpu const& gpu) const {
                          : install_driver);
 }
 
-void session::find_memory_types(VkPhysicalDevice physical) {
+void gpu_session::find_memory_types(VkPhysicalDevice physical) {
     constexpr VkMemoryPropertyFlags needed = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
                                              VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                              VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -192,7 +192,7 @@ void session::find_memory_types(VkPhysicalDevice physical) {
                      [](auto const& a, auto const& b) { return a.heap_size > b.heap_size; });
 }
 
-void session::create_device(VkPhysicalDevice physical) {
+void gpu_session::create_device(VkPhysicalDevice physical) {
     std::vector<VkExtensionProperties> const offered = extensions_of(vk_, physical);
     std::vector<char const*> wanted{VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME};
     if (!contains(offered, wanted.front()))
