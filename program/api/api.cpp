@@ -39,7 +39,7 @@ cycle_times cycle(device const& gpu, CUdeviceptr address, std::size_t bytes,
 
 /// @param size null where there is none
 void add(results& into, std::string_view call, json size, samples const& taken) {
-    into.add(result({{"call", call}, {"size", std::move(size)}}).with(taken.summarise()));
+    into.add(result_row({{"call", call}, {"size", std::move(size)}}).with(taken.summarise()));
 }
 void add_once(results& into, std::string_view call, json size, double nanoseconds) {
     samples once;

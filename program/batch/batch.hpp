@@ -68,8 +68,8 @@ struct batch_bench {
     [[nodiscard]] std::vector<named_method> methods() const;
     void tell(std::vector<left_out> const& missing) const;
     /// The result of a method at a shape.
-    [[nodiscard]] result result_of(copy_direction way, batch_shape const& shape,
-                                   batch_method const& method) const;
+    [[nodiscard]] result_row result_of(copy_direction way, batch_shape const& shape,
+                                       batch_method const& method) const;
 };
 
 /// The shapes of the command line, by default of these numbers and sizes, without those that take

@@ -81,7 +81,7 @@ bool measure_beside_copy(batch_bench const& bench) {
         lanes_found const ran = run_lanes(lanes, pools, [&] { found = copies.measure(count); });
         double const rate = std::accumulate(ran.rates.begin(), ran.rates.end(), 0.0);
         summary const to_cpu = found[0].summarise(), to_gpu = found[1].summarise();
-        into.add(result({{"batches", beside.name}})
+        into.add(result_row({{"batches", beside.name}})
                      .with(shape)
                      .has("method", method.method->name())
                      .has("to_cpu_p50_ns", to_cpu.p50_ns)

@@ -56,7 +56,7 @@ bool measure_both_ways(batch_bench const& bench) {
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds_of(bench)));
         });
         double const sum = ran.rates[0] + ran.rates[1];
-        into.add(result({{"order", name_of(order)}})
+        into.add(result_row({{"order", name_of(order)}})
                      .with(shape)
                      .has("method", lanes[0]->name())
                      .has(rate_of(ways[0]).c_str(), ran.rates[0])

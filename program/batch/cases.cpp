@@ -41,9 +41,9 @@ std::size_t batch_bench::rounds(std::size_t usual) const {
     return values.iterations > 0 ? values.iterations : usual;
 }
 
-result batch_bench::result_of(copy_direction way, batch_shape const& shape,
-                              batch_method const& method) const {
-    return result({{"direction", name_of(way)}}).with(shape).has("method", method.name());
+result_row batch_bench::result_of(copy_direction way, batch_shape const& shape,
+                                  batch_method const& method) const {
+    return result_row({{"direction", name_of(way)}}).with(shape).has("method", method.name());
 }
 
 std::vector<named_method> batch_bench::methods() const {

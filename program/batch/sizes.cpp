@@ -169,7 +169,7 @@ private:
             batch_faults const faults = found.faults.value_or(batch_faults{});
             bool const works = found.problem.empty();
             cells.push_back(works ? rate_or_wrong(rate, faults) : "failed");
-            into.add_row(result({{"direction", bench_.name_of(way)}, {"order", name_of(order)}})
+            into.add_row(result_row({{"direction", bench_.name_of(way)}, {"order", name_of(order)}})
                              .with(shape)
                              .has("bytes", shape.bytes())
                              .has("method", found.method)

@@ -51,10 +51,10 @@ int measure_bandwidth(options const& values) {
                                               ? target.mapping.store_routine(share)
                                               : target.mapping.load_routine(share)};
                 double const rate = gigabytes_per_second(bytes, times.p50_ns);
-                into.add_row(result({{"direction", name_of(way)},
-                                     {"size", bytes},
-                                     {"threads", values.threads},
-                                     {"routine", routine}})
+                into.add_row(result_row({{"direction", name_of(way)},
+                                         {"size", bytes},
+                                         {"threads", values.threads},
+                                         {"routine", routine}})
                                  .with(times)
                                  .has("gb_per_s", rate));
                 cells.insert(cells.end(),

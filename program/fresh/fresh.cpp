@@ -191,14 +191,14 @@ int run(fresh_options const& given) {
             counting.run(bytes, values.polls, values.demonstrate_stale ? read_stale : read_fresh,
                          bar, formatted("{} by {}", size_text(bytes), name));
         bool const good = found.good(values.polls);
-        into.add(result({{"size", bytes},
-                         {"routine", name},
-                         {"polls", found.judged.polls()},
-                         {"distinct", found.judged.distinct()},
-                         {"non_monotonic", found.judged.non_monotonic()},
-                         {"unjudged", found.judged.unjudged()},
-                         {"caught_up", found.caught_up},
-                         {"passed", good}}),
+        into.add(result_row({{"size", bytes},
+                             {"routine", name},
+                             {"polls", found.judged.polls()},
+                             {"distinct", found.judged.distinct()},
+                             {"non_monotonic", found.judged.non_monotonic()},
+                             {"unjudged", found.judged.unjudged()},
+                             {"caught_up", found.caught_up},
+                             {"passed", good}}),
                  {}, good);
     };
     return out.finish(measure(out, what, every(routines_to_try(values), values.sizes), poll_by));

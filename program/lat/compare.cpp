@@ -81,7 +81,7 @@ struct comparison {
                                                                        best_of(found, others);
         if (!one || !best)
             return;
-        result row({{"direction", name_of(way)}, {"size", bytes}});
+        result_row row({{"direction", name_of(way)}, {"size", bytes}});
         if (host)
             row.has("host", to_string(*host));
         row.has(chosen.c_str(), is(*one, way, bytes))

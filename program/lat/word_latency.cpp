@@ -40,8 +40,8 @@ void measure_read8(report& out, compared_copies& copies, double budget_s) {
     summary const slow = fresh.summarise(), fast = plain.summarise();
     double const ratio = slow.p50_ns / fast.p50_ns;
     results found(out, {"read8", {}});
-    found.add_row(result({{"method", "fresh"}}).with(slow).has("fresh_over_plain", ratio));
-    found.add_row(result({{"method", "plain load"}}).with(fast));
+    found.add_row(result_row({{"method", "fresh"}}).with(slow).has("fresh_over_plain", ratio));
+    found.add_row(result_row({{"method", "plain load"}}).with(fast));
     out.say(formatted("8-byte read: fresh p50 {:.0f} ns, plain load p50 {:.0f} ns, ratio {:.3f}\n",
                       slow.p50_ns, fast.p50_ns, ratio));
 }
@@ -76,7 +76,7 @@ void measure_posts(report& out, compared_copies& copies, double budget_s) {
                 }
             }));
         std::string_view const where = new_lines ? "new lines" : "same line";
-        into.add(result({{"method", where}}).with(taken.summarise()).has("size", bytes),
+        into.add(result_row({{"method", where}}).with(taken.summarise()).has("size", bytes),
                  {formatted("{} B to {}", bytes, where)});
     });
 }

@@ -170,12 +170,12 @@ std::vector<measured_method> measure_in_turn(std::span<copy_method const> all, c
     return found;
 }
 
-result result_of(measured_method const& found, copy_direction way, std::size_t bytes) {
-    return result({{"direction", name_of(way)},
-                   {"size", bytes},
-                   {"method", found.name},
-                   {"host", to_string(found.host)},
-                   {"routine", or_null(found.routine)}})
+result_row result_of(measured_method const& found, copy_direction way, std::size_t bytes) {
+    return result_row({{"direction", name_of(way)},
+                       {"size", bytes},
+                       {"method", found.name},
+                       {"host", to_string(found.host)},
+                       {"routine", or_null(found.routine)}})
         .with(found.times)
         .has("gb_per_s", gigabytes_per_second(bytes, found.times.p50_ns));
 }

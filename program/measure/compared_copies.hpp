@@ -101,6 +101,7 @@ private:
                                                            options const& values);
 
 /// A measured method, of a measurement "copy".
-[[nodiscard]] result result_of(measured_method const& found, copy_direction way, std::size_t bytes);
+[[nodiscard]] result_row result_of(measured_method const& found, copy_direction way,
+                                   std::size_t bytes);
 
 } // namespace barmap::tool

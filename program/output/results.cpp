@@ -51,7 +51,7 @@ void results::now(std::string_view doing) const {
         bar_->step(doing);
 }
 
-void results::add(result const& one, std::vector<std::string> texts, bool good) {
+void results::add(result_row const& one, std::vector<std::string> texts, bool good) {
     add_row(one, good);
     for (std::size_t i = 0; i < what_.columns.size(); ++i)
         if (column const& each = what_.columns[i]; !each.member.empty())
@@ -59,7 +59,7 @@ void results::add(result const& one, std::vector<std::string> texts, bool good) 
     add_line(std::move(texts));
 }
 
-void results::add_row(result const& one, bool good) {
+void results::add_row(result_row const& one, bool good) {
     json row = object({{"measurement", what_.name}});
     row.update(one.row);
     out_.add(std::move(row));

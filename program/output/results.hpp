@@ -38,18 +38,18 @@ struct column {
 [[nodiscard]] column ns(std::string const& quantile);
 
 /// One result: a row of the JSON.
-struct result {
-    result(std::initializer_list<member> members) : row(object(members)) {}
-    result& has(char const* name, json value) {
+struct result_row {
+    result_row(std::initializer_list<member> members) : row(object(members)) {}
+    result_row& has(char const* name, json value) {
         row[name] = std::move(value);
         return *this;
     }
     template <class Found>
-    result& with(Found const& found) { ///< what put() adds
+    result_row& with(Found const& found) { ///< what put() adds
         put(row, found);
         return *this;
     }
-    result& with_tail(summary const& times) {
+    result_row& with_tail(summary const& times) {
         put_tail(row, times);
         return *this;
     }
@@ -74,9 +74,9 @@ public:
 
     void now(std::string_view doing) const; ///< a step of the progress bar begins
     /// @param texts for the columns that show no member; more of them stand behind the columns
-    void add(result const& one, std::vector<std::string> texts = {}, bool good = true);
+    void add(result_row const& one, std::vector<std::string> texts = {}, bool good = true);
     // The parts of add(), where several results make one line.
-    void add_row(result const& one, bool good = true);
+    void add_row(result_row const& one, bool good = true);
     void add_line(std::vector<std::string> cells) { table_.row(std::move(cells)); }
     /// Calls work(*this, parts...) with the parts of each case, which is a tuple.
     template <class Cases, class Work>
@@ -117,7 +117,7 @@ template <class First, class... Others>
 ///     every(sizes),
 ///             [&](results& into, std::size_t bytes) {
 ///                 into.now(size_text(bytes));
-///                 into.add(result({{"size", bytes}}).with(times_of_copies(bytes)));
+///                 into.add(result_row({{"size", bytes}}).with(times_of_copies(bytes)));
 ///             });
 template <class Cases, class Work>
 bool measure(report& out, measurement const& what, Cases const& cases, Work const& work,

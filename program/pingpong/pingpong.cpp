@@ -48,7 +48,7 @@ int measure_round_trips(options const& values) {
     measure(out, what, every(doorbell_variants), [&](results& into, doorbell_variant const& how) {
         progress bar(rounds);
         played const found = play(bell, how, rounds, bar);
-        into.add(result({{"doorbell", how.name}, {"answer_in", how.name_of_answer()}})
+        into.add(result_row({{"doorbell", how.name}, {"answer_in", how.name_of_answer()}})
                      .with(found.times.summarise())
                      .has("flushed_late", found.late));
     });

@@ -73,11 +73,11 @@ bool measure_ring_pushes(ring_bench const& bench) {
         std::size_t const count =
             std::clamp<std::uint64_t>(burst == 1 ? all / 10 : all / burst, 10, 100'000);
         push_cost const found = size.measure(bench, burst, count);
-        into.add(result({{"direction", "h2d"},
-                         {"message_bytes", size.message},
-                         {"burst", burst},
-                         {"slots", bench.values.slots},
-                         {"load", under_load}})
+        into.add(result_row({{"direction", "h2d"},
+                             {"message_bytes", size.message},
+                             {"burst", burst},
+                             {"slots", bench.values.slots},
+                             {"load", under_load}})
                      .with_tail(found.times.summarise())
                      .has("passed", found.good),
                  {formatted("{} B", size.message),

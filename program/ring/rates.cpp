@@ -31,17 +31,17 @@ bool measure_ring_rates(ring_bench const& bench) {
         into.now(formatted("{} {} B {}", way, run.message, name_of(run.who)));
         ring_result const found = run_ring(bench, run);
         std::size_t const slot = slot_bytes(run.way, run.message);
-        into.add(result({{"direction", way},
-                         {"slot_bytes", slot},
-                         {"message_bytes", run.message},
-                         {"gpu_side", name_of(run.who)},
-                         {"batch", run.batch},
-                         {"slots", run.slots},
-                         {"load", under_load},
-                         {"messages", found.timed_messages},
-                         {"seconds", found.seconds},
-                         {"messages_per_s", found.per_second()},
-                         {"gb_per_s", found.per_second() * run.message / 1e9}})
+        into.add(result_row({{"direction", way},
+                             {"slot_bytes", slot},
+                             {"message_bytes", run.message},
+                             {"gpu_side", name_of(run.who)},
+                             {"batch", run.batch},
+                             {"slots", run.slots},
+                             {"load", under_load},
+                             {"messages", found.timed_messages},
+                             {"seconds", found.seconds},
+                             {"messages_per_s", found.per_second()},
+                             {"gb_per_s", found.per_second() * run.message / 1e9}})
                      .with(found),
                  {formatted("{} in {} B", run.message, slot), found.good() ? "" : verdict(found)},
                  found.good());

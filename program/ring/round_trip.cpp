@@ -125,7 +125,7 @@ bool measure_ring_trips(ring_bench const& bench) {
         summary const base = found.doorbell.summarise(), bare = found.bare.summarise();
         auto const add = [&](char const* way, std::string text, samples const& taken) {
             summary const times = taken.summarise();
-            into.add(result({{"message_bytes", bytes}, {"way", way}, {"load", under_load}})
+            into.add(result_row({{"message_bytes", bytes}, {"way", way}, {"load", under_load}})
                          .with_tail(times)
                          .has("p50_over_doorbell", times.p50_ns / base.p50_ns)
                          .has("p99_over_doorbell", times.p99_ns / base.p99_ns)
@@ -174,7 +174,7 @@ bool measure_ring_fifo(ring_bench const& bench) {
         ring_findings const pushed = kernel.wait().front();
         bool const right = pushed.count == found.count && pushed.checksum == found.checksum &&
                            faults_of(found) == 0;
-        into.add(result({{"load", under_load}, {"ns_per_iteration", each}})
+        into.add(result_row({{"load", under_load}, {"ns_per_iteration", each}})
                      .with_tail(taken.summarise())
                      .has("passed", right),
                  {"push, pop, credit back", right ? "" : "FAILED: a message was wrong"}, right);

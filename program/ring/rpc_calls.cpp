@@ -85,12 +85,12 @@ bool measure_ring_calls(ring_bench const& bench) {
         into.now(formatted("calls of {} and {} B", size.request, size.reply));
         std::uint64_t const each = threads == 1 ? rounds : rounds / 100 + 1;
         call_result const found = size.run(bench, {size.request, size.reply, threads, each});
-        into.add(result({{"request_bytes", size.request},
-                         {"reply_bytes", size.reply},
-                         {"threads", threads},
-                         {"load", under_load},
-                         {"calls", found.calls},
-                         {"calls_per_s", double(found.calls) / found.seconds}})
+        into.add(result_row({{"request_bytes", size.request},
+                             {"reply_bytes", size.reply},
+                             {"threads", threads},
+                             {"load", under_load},
+                             {"calls", found.calls},
+                             {"calls_per_s", double(found.calls) / found.seconds}})
                      .with_tail(found.times.summarise())
                      .has("passed", found.good),
                  {formatted("{} B, answer {} B", size.request, size.reply),

@@ -64,15 +64,15 @@ public:
                 run_ring(bench_, each, [&](std::uint64_t done) { bar.reach(before + done, name); });
             before += each.messages;
             bar.reach(before, name);
-            bench_.out.add(result({{"measurement", "soak"},
-                                   {"part", part},
-                                   {"direction", name_of(each.way)},
-                                   {"message_bytes", each.message},
-                                   {"slot_bytes", slot_bytes(each.way, each.message)},
-                                   {"gpu_side", name_of(each.who)},
-                                   {"slots", each.slots},
-                                   {"first", each.first},
-                                   {"load", under_load}})
+            bench_.out.add(result_row({{"measurement", "soak"},
+                                       {"part", part},
+                                       {"direction", name_of(each.way)},
+                                       {"message_bytes", each.message},
+                                       {"slot_bytes", slot_bytes(each.way, each.message)},
+                                       {"gpu_side", name_of(each.who)},
+                                       {"slots", each.slots},
+                                       {"first", each.first},
+                                       {"load", under_load}})
                                .with(found)
                                .row);
             count(name_of(each.way), under_load, found);
@@ -89,16 +89,16 @@ public:
                                               column("out of order", "out_of_order")});
         results all(bench_.out, what);
         for (sum const& each : sums_)
-            all.add(result({{"direction", each.direction},
-                            {"load", each.under_load},
-                            {"rings", each.rings},
-                            {"pushed", each.found.pushed},
-                            {"popped", each.found.read.count},
-                            {"lost", each.lost},
-                            {"doubled", each.found.read.doubled},
-                            {"torn", each.found.read.torn},
-                            {"out_of_order", each.found.read.out_of_order},
-                            {"passed", each.good}}),
+            all.add(result_row({{"direction", each.direction},
+                                {"load", each.under_load},
+                                {"rings", each.rings},
+                                {"pushed", each.found.pushed},
+                                {"popped", each.found.read.count},
+                                {"lost", each.lost},
+                                {"doubled", each.found.read.doubled},
+                                {"torn", each.found.read.torn},
+                                {"out_of_order", each.found.read.out_of_order},
+                                {"passed", each.good}}),
                     {verdict(each.good, "")}, each.good);
         return all.tell();
     }

@@ -49,7 +49,7 @@ bool measure_ring_steps(ring_bench const& bench) {
         "step", {"a step of 48 × 256 B", us("min"), us("p50"), us("p99"), us("p99.9"), us("max")});
     results found(bench.out, what);
     auto const add = [&](char const* name, char const* text, samples const& taken) {
-        found.add(result({{"what", name}, {"tensors", tensors}, {"bytes", bytes}})
+        found.add(result_row({{"what", name}, {"tensors", tensors}, {"bytes", bytes}})
                       .with_tail(taken.summarise())
                       .has("passed", good),
                   {text, good ? "" : "FAILED: a value was wrong"}, good);

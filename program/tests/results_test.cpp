@@ -47,8 +47,8 @@ TEST_F(results_test, are_lines_of_a_table_and_rows_of_the_json) {
     summary times;
     times.p50_ns = 1500;
     times.samples = 3;
-    found.add(result({{"size", 4096}, {"count", 7}}).with(times), {"hand"});
-    found.add(result({{"size", nullptr}, {"count", "none"}}).with(times), {"", "behind"});
+    found.add(result_row({{"size", 4096}, {"count", 7}}).with(times), {"hand"});
+    found.add(result_row({{"size", nullptr}, {"count", "none"}}).with(times), {"", "behind"});
     EXPECT_TRUE(found.tell());
     EXPECT_EQ(text(), "title\n"
                       "size     by     n  p50 us\n"
@@ -64,9 +64,9 @@ TEST_F(results_test, are_lines_of_a_table_and_rows_of_the_json) {
 TEST_F(results_test, are_good_unless_one_is_not) {
     for (bool const good : {true, false}) {
         results found(out(), {"check", {column("n", "n")}});
-        found.add(result({{"n", 1}}));
-        found.add_row(result({{"n", 2}}), good);
-        found.add(result({{"n", 3}}));
+        found.add(result_row({{"n", 1}}));
+        found.add_row(result_row({{"n", 2}}), good);
+        found.add(result_row({{"n", 3}}));
         EXPECT_EQ(found.tell(), good);
     }
     EXPECT_EQ(text(), "n\n1\n3\n\nn\n1\n3\n\n");
@@ -78,7 +78,7 @@ TEST_F(results_test, come_from_every_combination_of_cases) {
     measurement const what("each", {column("size", "size"), column("name", "name")});
     EXPECT_FALSE(
         measure(out(), what, every(sizes, names), [](results& into, int size, char const* name) {
-            into.add(result({{"size", size}, {"name", name}}), {}, size == 2);
+            into.add(result_row({{"size", size}, {"name", name}}), {}, size == 2);
         }));
     EXPECT_EQ(text(), "size  name\n1        a\n1        b\n2        a\n2        b\n\n");
     EXPECT_EQ(every().size(), 1u) << "no range, one case";
