@@ -165,18 +165,35 @@ def loose_files(root: Path) -> list[str]:
             if p.relative_to(root / "core/src").parts[0] not in ROOMS]
 
 
+# Names that stand in two rooms for one thing, and which.
+SAME_THING = {
+    "file report": "what the library reports, and what the program makes of it for its user",
+    "file ring_kernels": "the kernels, and the same ones on a simulated GPU",
+    "type device": "a GPU, and a simulated one",
+    "type event": "as each driver has it, and a simulated one",
+    "type kernel_queue_state": "of one queue: what the GPU keeps of it, and what the CPU keeps",
+    "type stream": "of a runtime, and a simulated one",
+}
+
+
 def one_name_in_two_rooms(root: Path) -> list[str]:
-    """A name of a file, or of a type outside of functions, says what it is wherever one meets it."""
+    """A name of a file, or of a type outside of functions, says what it is wherever one meets it: in all products, and in all
+    rooms of core/src. A file there may have the name of the public header that declares what it defines."""
     found_in: dict[str, set[str]] = {}
     places: dict[str, list[str]] = {}
-    for path in [*sources(root / "core/src"), *sources(root / "cuda"), *sources(root / "system")]:
-        place = path.relative_to(root).parts
-        code = without_comments(path.read_text(), keep_strings=False)
-        types = re.findall(r"^(?:class|struct|enum class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^:;{][^;{]*)?\{", code,
-                           re.MULTILINE)
-        for name in {f"file {path.stem}", *(f"type {each}" for each in types)}:
-            found_in.setdefault(name, set()).add(place[2] if place[0] == "core" else place[0])
-            places.setdefault(name, []).append(str(path.relative_to(root)))
+    core = ("core/src", "cuda", "system")
+    for folder in (*core, "core/include", "kernels", *rooms.LIBRARIES, *rooms.PROGRAMS, "pygpu/runtime", "sim"):
+        for path in rooms.files_in(root / folder, ".cpp", ".hpp", ".c", ".h", ".cuh"):
+            place = path.relative_to(root).parts
+            code = without_comments(path.read_text(), keep_strings=False)
+            types = re.findall(r"^(?:class|struct|enum class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^:;{][^;{]*)?\{", code,
+                               re.MULTILINE)
+            names = {f"type {each}" for each in types if folder in core or path.suffix not in (".cpp", ".c")}
+            if folder != "core/include" or not found_in.get(f"file {path.stem}", {""}) <= set(ROOMS):
+                names.add(f"file {path.stem}")
+            for name in names - set(SAME_THING):
+                found_in.setdefault(name, set()).add(place[2] if folder == "core/src" else place[0])
+                places.setdefault(name, []).append(str(path.relative_to(root)))
     return [f"{places[name][-1]}: the same {name} as in {places[name][0]}"
             for name, found in sorted(found_in.items()) if len(found) > 1]
 

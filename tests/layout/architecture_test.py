@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import architecture
@@ -28,6 +29,11 @@ class TheTree(unittest.TestCase):
             with self.subTest(rule.__name__):
                 self.assertEqual([], rule(ROOT), rule.__doc__)
 
+    def test_each_name_of_two_rooms_is_one(self):
+        with unittest.mock.patch.dict(architecture.SAME_THING, clear=True):
+            found = architecture.one_name_in_two_rooms(ROOT)
+        self.assertEqual(len(architecture.SAME_THING), len(found), found)
+
 
 # For each rule, files that keep it and files that break it.
 GOOD = {
@@ -37,7 +43,7 @@ GOOD = {
     "core/src/base/config.cpp": LICENCE + '#include "system/fd.hpp"\nauto a = std::getenv("A");\n',
     "system/environment.cpp": LICENCE + 'auto a = ::secure_getenv("A");\n',
     "core/src/base/error.cpp": LICENCE + "#include <barmap/error.hpp>\nstruct chunk {\n};\n",
-    "core/src/base/log.cpp": LICENCE + '#include "base/log.hpp"\n',
+    "core/src/base/log_lines.cpp": LICENCE + '#include "base/log_lines.hpp"\n',
     "cuda/driver_api.cpp": LICENCE + '#include "system/fd.hpp"\nauto a = symbol("cuInit");\n',
     "cuda/driver_api.hpp": LICENCE + '#pragma once\n'
                                '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())\n'
@@ -47,7 +53,7 @@ GOOD = {
     "core/src/map/registry.cpp": LICENCE + '#include "map/backend.hpp"\nauto a = "rm";\n',
     "nvidia/rm.hpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
     "core/src/map/rm/rm.cpp": LICENCE + '#include "nvidia/rm.hpp"\n#include "system/fd.hpp"\n',
-    "core/src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
+    "core/src/map/vulkan/gpu_session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
     "core/include/barmap/device.hpp": LICENCE + "#pragma once\n/// @file\n/// GPUs.\nnamespace barmap { struct device {}; }\n",
     "core/include/barmap/pin.h": LICENCE + "#ifndef BARMAP_PIN_H\n#define BARMAP_PIN_H\n"
                                  "/// Pins. @return 0\nBARMAP_API int barmap_pin_create(int of);\n#endif\n",
@@ -61,7 +67,7 @@ GOOD = {
     "python/barmap/_signals/steps.py": "# SPDX-License-Identifier: MIT\nfrom .. import _barmap\nfrom .._barmap import a\n"
                                        "from .._batches.batches import b\nfrom .either_ring import c\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
-    "core/src/base/log.hpp": LICENCE + "#pragma once\nint a;\n",
+    "core/src/base/log_lines.hpp": LICENCE + "#pragma once\nint a;\n",
     "system/fd.hpp": LICENCE + "#pragma once\nint a;\n",
     "program/lat/lat.cpp": LICENCE + '#include "lat/lat.hpp"\n',
     "program/lat/lat.hpp": LICENCE + "#pragma once\nint a;\n",
@@ -105,12 +111,12 @@ PLANTED = {
     },
     "backends_named_outside_the_list": {
         "core/src/api/device.cpp": LICENCE + 'bool a = name == "rm";\n',
-        "core/src/api/pin.cpp": LICENCE + '#include "map/vulkan/session.hpp"\n',
+        "core/src/api/pin.cpp": LICENCE + '#include "map/vulkan/gpu_session.hpp"\n',
         "core/src/api/mapping.cpp": LICENCE + "auto a = make_rm(gpu);\n",
         "core/src/map/backend_slot.cpp": LICENCE + "auto a = vulkan::client();\n",
     },
     "includes_upwards": {
-        "core/src/base/log.cpp": LICENCE + '#include "nvidia/cuda.hpp"\n',
+        "core/src/base/log_lines.cpp": LICENCE + '#include "nvidia/cuda.hpp"\n',
         "core/src/driver/memory_names.cpp": LICENCE + '#include "map/backend.hpp"\n',
         "cuda/nonce.cpp": LICENCE + "#include <barmap/device.hpp>\n",
         "core/src/transfer/cpu/copy.cpp": LICENCE + '#include "nvidia/cuda.hpp"\n',
@@ -127,19 +133,22 @@ PLANTED = {
     "products_that_include_upwards": {
         "core/src/map/registry.cpp": LICENCE + '#include "../../../program/lat/lat.hpp"\n',
         "nvidia/rm.hpp": LICENCE + '#pragma once\n#include "system/fd.hpp"\n',
-        "cuda/memory.cpp": LICENCE + '#include "core/src/base/log.hpp"\n',
+        "cuda/memory.cpp": LICENCE + '#include "core/src/base/log_lines.hpp"\n',
         "program/lat/lat.cpp": LICENCE + '#include "python/tool.hpp"\n#include "vkgdr/library/last_error.cpp"\n',
     },
     "includes_of_src_from_outside": {
-        "sim/world.cpp": LICENCE + '#include "base/log.hpp"\n',
-        "program/lat/lat.hpp": LICENCE + '#pragma once\n#include "../../core/src/base/log.hpp"\n',
+        "sim/world.cpp": LICENCE + '#include "base/log_lines.hpp"\n',
+        "program/lat/lat.hpp": LICENCE + '#pragma once\n#include "../../core/src/base/log_lines.hpp"\n',
     },
     "loose_files": {"core/src/choice.cpp": LICENCE},
     "one_name_in_two_rooms": {
-        "core/src/gpu/log.hpp": LICENCE + "#pragma once\n",
+        "core/src/gpu/log_lines.hpp": LICENCE + "#pragma once\n",
         "system/memory.cpp": LICENCE,
         "core/src/map/scratch.hpp": LICENCE + "#pragma once\nstruct chunk {\n};\n",
         "core/src/signal/ring.cpp": LICENCE + "class chunk final : public base<chunk> {\n",
+        "sim/registry.hpp": LICENCE + "#pragma once\n",
+        "inference/nixl/device.cpp": LICENCE,
+        "vkgdr/library/block.hpp": LICENCE + "#pragma once\nstruct chunk {\n};\n",
     },
     "long_files": {"core/tests/unit/long_test.cpp": LICENCE + "\n" * architecture.MOST_LINES},
     "files_without_licence": {
@@ -191,7 +200,7 @@ PLANTED = {
         "core/src/api/device.cpp": LICENCE + "static thread_local std::map<int, int> known;\n",
         "core/src/api/pin.cpp": LICENCE + "constinit thread_local text latest{};\n",
         "gdrcopy/library/session.cpp": LICENCE + "thread_local bool a;\n",
-        "inference/nixl/engine.cpp": LICENCE + "thread_local owned b;\n",
+        "inference/nixl/backend_engine.cpp": LICENCE + "thread_local owned b;\n",
         "python/binding/module.cpp": LICENCE + "static thread_local std::string text;\n",
         "pygpu/runtime/runtime.cpp": LICENCE + "constinit thread_local state here;\n",
     },
@@ -202,13 +211,13 @@ PLANTED = {
         "core/src/gpu/open_devices.cpp": LICENCE + "auto a = cuda::current_ordinal().value_or(0);\n",
         "vkgdr/library/vkgdr.cpp": LICENCE + "auto a = barmap::device::open(0);\n",
         "python/barmap/_ring.py": "# SPDX-License-Identifier: MIT\ndef ring(slots, *, device: int = 0, name=None): ...\n",
-        "inference/nixl/engine.cpp": LICENCE + "void pin(int bytes, int gpu = 0);\n",
+        "inference/nixl/backend_engine.cpp": LICENCE + "void pin(int bytes, int gpu = 0);\n",
     },
     "threads_that_take_signals": {
         "core/src/api/device.cpp": LICENCE + "std::thread([] {}).detach();\n",
-        "core/src/base/log.cpp": LICENCE + "std::jthread a(b);\n",
+        "core/src/base/log_lines.cpp": LICENCE + "std::jthread a(b);\n",
         "gdrcopy/library/session.cpp": LICENCE + "auto a = std::async(b);\n",
-        "inference/nixl/engine.cpp": LICENCE + "std::unique_ptr<std::thread> a;\n",
+        "inference/nixl/backend_engine.cpp": LICENCE + "std::unique_ptr<std::thread> a;\n",
         "python/binding/restore_thread.c": LICENCE + "int a = pthread_create(b, 0, c, 0);\n",
     },
     "choices_outside_policy": {
