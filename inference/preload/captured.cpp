@@ -48,7 +48,8 @@ std::optional<CUresult> capture(batch_call const& call, std::size_t& failed) noe
     os::no_cancellation const uncancelled;
     try {
         int status = cuda::capture_status_none;
-        if (is_turned_off() || !is_first_user() || judge_arguments(call) ||
+        judged_batch batch;
+        if (is_turned_off() || !is_first_user() || judge_arguments(call, batch.bytes) ||
             cuda::api().stream_is_capturing(call.stream, &status) != cuda::success ||
             status != cuda::capture_status_active)
             return std::nullopt;
@@ -60,7 +61,6 @@ std::optional<CUresult> capture(batch_call const& call, std::size_t& failed) noe
         CUdevice device = -1;
         cuda::check(cuda::api().ctx_get_device(&device), "find the GPU of a stream");
         cuda::address_ranges asked(device);
-        judged_batch batch;
         // A copy from pageable memory could end the capture.
         if (judge_first(call, asked, batch) || judge_memory(call, asked, batch))
             return std::nullopt;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -110,7 +109,7 @@ bool is_turned_off() noexcept {
     return result;
 }
 
-std::optional<reason> judge_arguments(batch_call const& call) {
+std::optional<reason> judge_arguments(batch_call const& call, std::size_t& bytes) {
     if (is_default(call.stream))
         return reason::default_stream;
     if (!call.to || !call.from || !call.bytes || !call.attributes || !call.first_of ||
@@ -119,26 +118,27 @@ std::optional<reason> judge_arguments(batch_call const& call) {
     for (CUmemcpyAttributes const& each : std::span(call.attributes, call.attribute_count))
         if (auto const why = judge_attribute(each))
             return why;
-    if (std::ranges::count(call.bytes, call.bytes + call.count, std::size_t{0}) != 0)
-        return reason::refused_by_cuda;
+    bytes = 0;
+    for (std::size_t const each : std::span(call.bytes, call.count)) {
+        if (each == 0)
+            return reason::refused_by_cuda;
+        if (__builtin_add_overflow(bytes, each, &bytes))
+            return reason::large_pieces;
+    }
     return std::nullopt;
 }
 
-std::optional<reason> judge_lists(batch_call const& call) {
+std::optional<reason> judge_lists(batch_call const& call, std::size_t& bytes) {
     if (has_too_few(call))
         return reason::few_pieces;
-    if (auto const why = judge_arguments(call))
+    if (auto const why = judge_arguments(call, bytes))
         return why;
     limits const& limit = limits::in_force();
-    std::size_t const most =
-        call.count * std::max({limit.with_host.most_mean_bytes, limit.inside_gpu.most_mean_bytes,
-                               limit.between_gpus.most_mean_bytes});
-    std::size_t sum = 0;
-    for (std::size_t const bytes : std::span(call.bytes, call.count)) {
-        if (bytes > most - sum)
-            return reason::large_pieces;
-        sum += bytes;
-    }
+    std::size_t const most_mean =
+        std::max({limit.with_host.most_mean_bytes, limit.inside_gpu.most_mean_bytes,
+                  limit.between_gpus.most_mean_bytes});
+    if (bytes > call.count * most_mean)
+        return reason::large_pieces;
     return std::nullopt;
 }
 
@@ -194,7 +194,6 @@ std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
 
 std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
                                   judged_batch& batch) {
-    batch.bytes = bytes_of(call);
     return judge_piece(call, 0, asked, batch.first, batch.way);
 }
 
@@ -219,10 +218,6 @@ std::optional<reason> compare(std::size_t count, std::size_t bytes, memory_pair 
 }
 
 } // namespace
-
-std::size_t bytes_of(batch_call const& call) noexcept {
-    return std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0});
-}
 
 std::optional<reason> judge_size(std::size_t count, std::size_t bytes, memory_pair way,
                                  bool beside_stores) {

@@ -52,10 +52,12 @@ struct limits {
 
 /// The judgement by what is wrong with the arguments, or not known. Asks CUDA once how many GPUs
 /// there are.
-[[nodiscard]] std::optional<reason> judge_arguments(batch_call const& call);
+/// @param bytes of all pieces, where nothing is against them
+[[nodiscard]] std::optional<reason> judge_arguments(batch_call const& call, std::size_t& bytes);
 
-/// The judgement by the lists alone. Asks CUDA once how many GPUs there are.
-[[nodiscard]] std::optional<reason> judge_lists(batch_call const& call);
+/// The judgement by the arguments, and by how many and how large the pieces are.
+/// @param bytes as above
+[[nodiscard]] std::optional<reason> judge_lists(batch_call const& call, std::size_t& bytes);
 
 /// Whether the stream is being captured, which other questions to CUDA could end.
 [[nodiscard]] std::optional<reason> judge_capture(CUstream stream);
@@ -75,8 +77,7 @@ struct judged_batch {
     memory_pair way = memory_pair::inside_gpu;
 };
 
-/// The judgement by the memory of the first piece. What it is and the size of all are in `batch`
-/// then.
+/// The judgement by the memory of the first piece. What it is, is in `batch` then.
 [[nodiscard]] std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
                                                 judged_batch& batch);
 
@@ -85,10 +86,8 @@ struct judged_batch {
 /// @param beside_stores whether barmap stores now: its batches of both directions share one engine,
 ///        and CUDA's do not. Loads yield, since CUDA's stores keep small copies to the CPU waiting
 ///        for as long as they run
-[[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes, memory_pair way,
-                                               bool beside_stores);
-
-[[nodiscard]] std::size_t bytes_of(batch_call const& call) noexcept;
+[[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes,
+                                               memory_pair way, bool beside_stores);
 
 /// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`,
 /// and the caller asks judge_size() again if its `way` is another one.

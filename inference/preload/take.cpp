@@ -86,10 +86,11 @@ static_assert(std::is_trivially_destructible_v<guess>);
 
 /// @throws error, std::bad_alloc
 std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
-    if (auto const why = judge_lists(call))
+    judged_batch batch;
+    if (auto const why = judge_lists(call, batch.bytes))
         return why;
     if (latest.is_of(call))
-        if (auto const why = judge_size(call.count, bytes_of(call), latest.way, false))
+        if (auto const why = judge_size(call.count, batch.bytes, latest.way, false))
             return why;
     if (auto const why = judge_capture(call.stream))
         return why;
@@ -119,7 +120,6 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
         return reason::other_context;
     // Asked again for each batch: memory that was pinned yesterday may be pageable today.
     cuda::address_ranges asked(*device);
-    judged_batch batch;
     if (auto const why = judge_first(call, asked, batch))
         return why;
     constexpr int batches = 1000;
