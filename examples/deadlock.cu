@@ -17,7 +17,7 @@
 namespace {
 
 enum place : unsigned { begins, arrives, goes_on, leaves };
-constexpr char const* names[] = {"begins step", "waits in step", "goes on after step", "left in step"};
+constexpr char const* names[] = {"begins step", "waits in step", "continues after step", "left in step"};
 
 constexpr unsigned blocks = 8, steps = 100;
 

@@ -17,7 +17,7 @@ namespace {
 
 using barmap::gpu::word;
 
-constexpr word patience = 20'000'000'000; // 20 s: nothing on the GPU waits for ever
+constexpr word patience = 20'000'000'000; // 20 s: nothing on the GPU waits forever
 
 /// Squares the number beside the doorbell, each time that it rings.
 BARMAP_DEVICE void answer_calls(word const* doorbell, word* answer, word calls) {

@@ -32,7 +32,7 @@ struct order {
     float price;
 };
 constexpr int count = 10'000;
-/// 20 s: nothing waits for ever, whichever process ends.
+/// 20 s: nothing waits forever, whichever process ends.
 constexpr rings::word patience = 20'000'000'000;
 
 BARMAP_DEVICE void trade(rings::ring_to_gpu<quote> in, rings::ring_to_cpu<order> out) {

@@ -28,7 +28,7 @@ struct question {
 
 namespace rings = barmap::gpu;
 
-/// 20 s: nothing on the GPU waits for ever.
+/// 20 s: nothing on the GPU waits forever.
 constexpr rings::word patience = 20'000'000'000;
 
 __global__ void serve(rings::ring_to_gpu<command> in, rings::ring_to_cpu<answer> out,
@@ -96,11 +96,11 @@ int main() try {
     }
     commands.close(); // the kernel ends
     check(cudaStreamSynchronize(stream));
-    auto const told = static_cast<long long>(progress.value());
-    std::printf("%d of %d commands answered, %d wrong; the kernel told of %lld\n", received, count,
-                wrong, told);
+    auto const counted = static_cast<long long>(progress.value());
+    std::printf("%d of %d commands answered, %d wrong; the kernel counted %lld\n", received, count,
+                wrong, counted);
     check(cudaStreamDestroy(stream));
-    return received == count && wrong == 0 && told == count ? 0 : 1;
+    return received == count && wrong == 0 && counted == count ? 0 : 1;
 } catch (barmap::error const& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return 1;

@@ -113,7 +113,7 @@ class History:
         return self.trees[commit]
 
     def read_essences(self, files: list[tuple[str, str]]) -> None:
-        """What counts of the contents of these files."""
+        """Keeps the part of these files' contents that decides whether they have changed."""
         wanted = {number: path for path, number in files if number not in self.essences}
         answer = self.git("cat-file", "--batch", given="".join(f"{each}\n" for each in wanted).encode())
         at = 0

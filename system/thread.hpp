@@ -13,7 +13,7 @@ namespace barmap::os {
 class thread {
 public:
     thread() noexcept = default;
-    /// @param name for tools such as `ps -T`: "barmap-" and at most 8 letters; lives for ever
+    /// @param name for tools such as `ps -T`: "barmap-" and at most 8 letters; lives forever
     /// @throws std::system_error, std::bad_alloc
     thread(char const* name, std::function<void()> body);
 

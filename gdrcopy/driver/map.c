@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Mapping pins into the process, and unmapping them. Faults alone insert pages, under the pin's lock and while it is
- * active. Whoever ends that state under the lock, and unmaps what is mapped then, has unmapped all: mmap inserts
- * nothing, before the kernel has linked the VMA and unmap_mapping_range() finds it.
+ * active. A function that ends that state under the lock, and then unmaps the mapped pages, has unmapped all: mmap
+ * inserts nothing before the kernel has linked the VMA, so that unmap_mapping_range() finds it.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -154,7 +154,7 @@ static u64 gdrdrv_vma_offset(const struct vm_area_struct *vma, unsigned long at)
 
 /*
  * Whether a fault may insert. In a VMA that userfaultfd has armed, as kernels from 6.7 on may allow, it may not: there
- * the kernel puts markers into empty entries, which insertion leaves alone. The fault would be repeated for ever, in a
+ * the kernel puts markers into empty entries, which insertion leaves alone. The fault would be repeated forever, in a
  * system call even of a process that is killed.
  */
 static bool gdrdrv_may_insert(const struct vm_fault *vmf, const struct gdrdrv_pin *pin)

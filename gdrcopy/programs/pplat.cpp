@@ -229,7 +229,7 @@ int run_pplat(int argc, char** argv) {
     short_options options("Round trips between the CPU and a running GPU kernel");
     options.device(values.device);
     options.number('t', values.rounds, "how many iterations", 1);
-    options.number('u', values.timeout_s, "seconds to wait for the GPU; 0: for ever");
+    options.number('u', values.timeout_s, "seconds to wait for the GPU; 0: forever");
     options.allocation(values.allocation);
     options.number('s', values.data_size, "bytes of data in a round; 0: flags only");
     options.number('B', values.blocks, "blocks of the GPU kernel", 1);

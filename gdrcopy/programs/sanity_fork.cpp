@@ -78,7 +78,7 @@ void map_what_the_parent_pinned(settings const& with) {
         expect_refused(gdrapi().map(on.through.get(), range.handle(), &start, GPU_PAGE_SIZE),
                        "gdr_map in the forked child");
         if (!gdrapi().beside_tool)
-            return; // of gdrcopy's own, no more is promised
+            return; // gdrcopy's own libgdrapi promises no more
         gdr_mh_t handle{};
         expect_refused(gdrapi().pin_buffer(on.through.get(), on.buffer.address(), GPU_PAGE_SIZE, 0,
                                            0, &handle),

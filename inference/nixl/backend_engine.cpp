@@ -164,7 +164,7 @@ nixl_status_t backend_engine::loadRemoteConnInfo(std::string const& agent,
             at = std::move(told);
         std::lock_guard const hold(lock_);
         agents_[agent] = at;
-        return at ? NIXL_SUCCESS : NIXL_ERR_NOT_SUPPORTED; // NIXL goes on with other back-ends
+        return at ? NIXL_SUCCESS : NIXL_ERR_NOT_SUPPORTED; // NIXL tries other back-ends
     });
 }
 

@@ -162,7 +162,7 @@ std::optional<CUresult> take(batch_call const& call) noexcept {
         }
         own_calls const ours;
         os::no_cancellation const uncancelled;
-        if (!is_first_user()) { // where locks may be held for ever, too
+        if (!is_first_user()) { // in which locks may also be held forever
             why = reason::forked;
         } else if (!exit_watch::exits.load()) {
             why = try_to_take(call, result);

@@ -18,7 +18,7 @@ companion find_companion(std::string const& file, std::vector<std::string> const
             folders.push_back(whole);
     };
     std::filesystem::path const own = os::own_folder();
-    if (!own.empty()) // or the current folder would be searched
+    if (!own.empty()) // else the current directory would be searched
         for (std::string const& each : from_own_folder)
             add(own / each);
     if (!installed.empty())

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The prose of the README, the documents and the manual pages: proselint's checks, and those of prose.tsv; of comments
-and docstrings those of prose.tsv.
+"""What barmap says to readers: the README, the documents and the manual pages; in code the comments, docstrings, errors,
+help and messages; and the subjects of the last commits. proselint's checks and those of prose.tsv are applied to all.
 
 proselint comes from PyPI into build/prose, where it is not installed. Exits with 77 where it is not available.
 
 Usage: prose_test.py REPOSITORY [FILE...]
 """
 
-import ast
 import importlib.util
 import os
 import pathlib
@@ -17,6 +16,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "layout"))
+import prose_of  # noqa: E402
 import rooms  # noqa: E402
 
 PROSELINT = "proselint==0.16.0"
@@ -28,10 +28,16 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/s
              *(f"{room}/**/*.md" for room in rooms.STANDS_ON), "tests/README.md",
              "packaging/man/*.roff", "packaging/man/*.3")
 # Tests may speak as they like.
-CODE_SUFFIXES = (".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py")
-CODE = tuple(f"{room}/**/*{suffix}" for room in {*rooms.STANDS_ON, "kernels", "examples", "bench"}
-             for suffix in CODE_SUFFIXES)
-NOT_OF_COMMENTS = "leave one out"  # as in `/// @param edge  edge(gpu, host, n)`
+CODE = (*rooms.STANDS_ON, "examples", "packaging", "scripts", "docs/site", ".ci")
+NOT_OF_CODE = "leave one out"  # as in `/// @param edge  edge(gpu, host, n)`
+# The rules for subjects hold from the commit on that added prose_of.py; a shallow clone has fewer subjects.
+SUBJECTS = 20
+LONGEST_SUBJECT = 72
+NOT_IMPERATIVE = re.compile(r"(?!(Embed|Bring|Ring|String|\w*eed|\w*ss)\b)"
+                            r"([a-z]|\w+(ed|ing|s)\b|(An?|The|No|More|New)\b|\S+( \S+)?:)")
+NOT_SUBJECTS = ("Added a test", "Adds a test", "Adding a test", "A test of words", "add a test", "Tests: add one",
+                "New tests: one", "Say " + "more " * 14)
+SAID_BY_SUBJECTS = ("Add a test", "Bring the words along", "Pass them", "Feed the ring: it waits")
 
 
 def in_an_environment(root):
@@ -53,57 +59,6 @@ def in_an_environment(root):
     os.execv(python, [python, "-B", *sys.argv])
 
 
-def blank(found):
-    """As many lines and columns without a letter."""
-    return re.sub(r"[^\n]", " ", found.group())
-
-
-def prose_of_markdown(text):
-    text = re.sub(r"^```.*?^```$|<!--.*?-->|<[a-z/][^>]*>|\A---\n.*?^---$", blank, text, flags=re.M | re.S)
-    text = re.sub(r"^(#+ .*)$", r"\1.", text, flags=re.M)
-    text = re.sub(r"`[^`\n]*`", lambda code: "x" * len(code.group()), text)  # a word, as in the sentence
-    return re.sub(r"\]\([^)]*\)|https?://\S+", blank, text)
-
-
-def prose_of_manual(text):
-    text = re.sub(r"^\.(EX|nf)\b.*?^\.(EE|fi)$", blank, text, flags=re.M | re.S)
-    text = re.sub(r"^\.(\\\"|TH|SH|TP|de|ad|nh|so).*$", blank, text, flags=re.M)
-    text = re.sub(r"^\.[A-Z]+( .*)", r"\1.", text, flags=re.M)
-    return re.sub(r"\\f.|\\[&%\-]", lambda escape: " " * len(escape.group()), text)
-
-
-def prose_of_c(text):
-    """The comments, each in its line and column. Examples in them end with a semicolon."""
-    found = []
-    for line in text.split("\n"):
-        comment = re.match(r"\s*//[/!]?<?( .*)?$", line) or re.match(r".*?///<( .*)$", line)
-        words = comment and comment.group(1)
-        found.append(line[comment.start(1):].rjust(len(line)) if words and not words.endswith(";") else "")
-    return re.sub(r"`[^`\n]*`", lambda code: "x" * len(code.group()), "\n".join(found))
-
-
-def prose_of_python(text):
-    """Docstrings, but for their examples, and whole lines of comment."""
-    lines = text.split("\n")
-    found = [re.sub(r"^\s*# ", blank, line) if re.match(r"\s*# ", line) else "" for line in lines]
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
-            for number in range(node.body[0].lineno - 1, node.body[0].end_lineno):
-                found[number] = "" if re.match(r"\s*(>>>|\.\.\.)", lines[number]) else lines[number]
-    return re.sub(r"`[^`\n]*`", lambda code: "x" * len(code.group()), "\n".join(found))
-
-
-def in_comments(root, files):
-    """What prose.tsv finds in comments: (file, line, message)."""
-    of_comments = [(re.compile(pattern, re.I), advice) for pattern, advice, _ in rules(pathlib.Path(__file__).parent)
-                   if advice != NOT_OF_COMMENTS]
-    for path in files:
-        prose = (prose_of_python if path.suffix == ".py" else prose_of_c)(path.read_text())
-        for pattern, advice in of_comments:
-            for found in pattern.finditer(prose):
-                yield path, prose.count("\n", 0, found.start()) + 1, f"'{' '.join(found.group().split())}': {advice}"
-
-
 def rules(folder):
     """Of prose.tsv: pattern, what to write, and a sentence in which the pattern is found."""
     for line in (folder / "prose.tsv").read_text().splitlines():
@@ -113,11 +68,43 @@ def rules(folder):
 
 
 def register(registry, Check, types, engine):
-    for number, (pattern, advice, example) in enumerate(rules(pathlib.Path(__file__).parent)):
+    for pattern, advice, example in rules(pathlib.Path(__file__).parent):
         if not re.search(pattern, example, re.I):
             sys.exit(f"prose.tsv: {pattern} does not find: {example}")
+        place = "documents" if advice == NOT_OF_CODE else "barmap"
         registry.register(Check(check_type=types.ExistenceSimple(pattern=pattern), engine=engine,
-                                path=f"barmap.rule{number}", message="'{}': " + advice))
+                                path=place, message="'{}': " + advice))
+
+
+def files_of_code(root):
+    for room in CODE:
+        for path in sorted((root / room).rglob("*")):
+            inside = path.relative_to(root)
+            if path.is_file() and not {"tests", "driver_tests", "__pycache__"}.intersection(inside.parts):
+                if prose_of.is_code(path):
+                    yield path
+
+
+def subjects(root):
+    """The subjects of the last commits, each with its number; None without the repository's history."""
+    if not (root / ".git").exists():
+        return None
+    log = ["git", "-C", root, "log", "--no-merges"]
+    added = subprocess.run([*log, "-1", "--diff-filter=A", "--format=%H", "--", "tests/docs/prose_of.py"],
+                           capture_output=True, text=True, check=False)
+    if added.returncode or not added.stdout:
+        return None
+    listed = subprocess.run([*log, f"-{SUBJECTS}", "--format=%h %s", f"{added.stdout.strip()}..HEAD"],
+                            capture_output=True, text=True, check=True)
+    return [line.split(" ", 1) for line in listed.stdout.splitlines()]
+
+
+def wrong_with(subject):
+    if len(subject) > LONGEST_SUBJECT:
+        return f"{len(subject)} characters; at most {LONGEST_SUBJECT}"
+    if NOT_IMPERATIVE.match(subject):
+        return f"'{subject.split()[0]}': begin with what the commit does, as a command"
+    return None
 
 
 def main():
@@ -133,24 +120,27 @@ def main():
     registry = CheckRegistry()
     registry.register_many(__register__)
     register(registry, Check, types, Fancy())
-    config = {"max_errors": 10000, "checks": {name: True for name in ("barmap", *CHECKS)}}
-    named = [pathlib.Path(name).resolve() for name in sys.argv[2:]]
-    files = named or sorted({path for pattern in DOCUMENTS for path in root.glob(pattern)})
-    code = [path for path in files if path.suffix in CODE_SUFFIXES] if named else sorted(
-        {path for pattern in CODE for path in root.glob(pattern)
-         if not {"tests", "driver_tests"}.intersection(path.relative_to(root).parts)})
-    files = [path for path in files if path not in code]
-    problems = 0
-    for path, line, message in in_comments(root, code):
-        problems += 1
-        print(f"{path.relative_to(root)}:{line}: {message}")
+    of_code = {name: True for name in ("barmap", *CHECKS)}
+
+    def found(name, prose, checks):
+        return [f"{name}:{result.pos[0]}: {' '.join(result.check_result.message.split())}"
+                for result in LintFile(name, prose).lint({"max_errors": 10000, "checks": checks})] if prose.strip() else []
+
+    assert all(map(wrong_with, NOT_SUBJECTS)) and not any(map(wrong_with, SAID_BY_SUBJECTS))
+    files = ([pathlib.Path(name).resolve() for name in sys.argv[2:]]
+             or [*sorted({path for pattern in DOCUMENTS for path in root.glob(pattern)}), *files_of_code(root)])
+    problems = []
     for path in files:
-        prose = prose_of_markdown if path.suffix == ".md" else prose_of_manual
-        for result in LintFile(str(path), prose(path.read_text())).lint(config):
-            problems += 1
-            print(f"{path.relative_to(root)}:{result.pos[0]}: {' '.join(result.check_result.message.split())}")
-    print(f"{len(files)} documents, {len(code)} files of code, {problems} problems")
-    return 1 if problems or not files and not code else 0
+        checks = of_code if prose_of.is_code(path) else {"documents": True, **of_code}
+        problems += found(str(path.relative_to(root)), prose_of.reader(path)(path.read_text()), checks)
+    commits = subjects(root)
+    for commit, subject in commits or ():
+        problems += found(f"commit {commit}", subject, of_code)
+        problems += [f"commit {commit}: {wrong}" for wrong in [wrong_with(subject)] if wrong]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    history = "subjects skipped: no git history here" if commits is None else f"{len(commits)} subjects"
+    print(f"{len(files)} files, {history}, {len(problems)} problems")
+    return 1 if problems or not files else 0
 
 
 sys.exit(main())

@@ -236,7 +236,7 @@ class Release(unittest.TestCase):
                                  capture_output=True, text=True, check=False,
                                  env={**os.environ, "PATH": "/usr/bin:/bin", "PYENV_ROOT": "/nonexistent"})
         self.assertEqual(77, refused.returncode, refused.stderr)
-        self.assertIn("not built, for want of their Python: cp39-x86_64 abi3-aarch64", refused.stderr)
+        self.assertIn("not built, because their Python is not installed: cp39-x86_64 abi3-aarch64", refused.stderr)
 
     def test_what_it_does_not_know_is_refused(self):
         for wrong in (["--fast"], ["--trial", "tar"], ["--key"], ["--trial", "--key", "nobody@localhost"]):

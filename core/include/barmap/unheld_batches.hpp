@@ -60,7 +60,7 @@ public:
                 }
         } catch (std::exception const&) {
             if (!failure)
-                throw; // else the next call goes on
+                throw; // else the next call continues
         }
         std::erase_if(lines_, [](line const& each) { return each.batches.empty(); });
         if (failure)

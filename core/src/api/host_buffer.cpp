@@ -33,7 +33,7 @@ host_buffer_state::host_buffer_state(std::shared_ptr<device_state> of, std::size
 }
 
 host_buffer_state::~host_buffer_state() {
-    if (os::is_this_process(device->owner)) // in a child, a lock may be held for ever
+    if (os::is_this_process(device->owner)) // in a child, a lock may be held forever
         device->pinned.remove(data);
 }
 

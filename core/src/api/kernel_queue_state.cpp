@@ -97,7 +97,7 @@ void kernel_queue_state::release() {
 
 void kernel_queue_state::wait_for_kernels() noexcept {
     if (!os::is_this_process(device_->owner))
-        return; // the lock may be held for ever
+        return; // the lock may be held forever
     std::lock_guard const hold(lock_);
     if (channel_)
         channel_->wait_for_kernels();

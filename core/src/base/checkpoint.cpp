@@ -54,12 +54,12 @@ namespace {
 using phase = process_state::phase;
 
 /// The calling process's state. Never destroyed, because static objects may use it until the end. A
-/// child does not touch its parent's state, whose locks may be held for ever.
+/// child does not touch its parent's state, whose locks may be held forever.
 process_state& of_this_process() {
     static std::atomic<process_state*> latest{nullptr};
     process_state* known = latest.load(std::memory_order_acquire);
     while (!known || !os::is_this_process(known->owner)) {
-        // Without the parent's lock, which may be held for ever.
+        // Without the parent's lock, which may be held forever.
         auto* const made = new process_state(known && !known->survivors.empty());
         if (latest.compare_exchange_strong(known, made, std::memory_order_acq_rel))
             return *made;

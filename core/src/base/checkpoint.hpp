@@ -15,7 +15,7 @@ struct process_state;
 
 /// An object that releases its resources before a checkpoint and restores them after it. While
 /// these members run, no object leaves the list. Except during is_overtaken(), no thread holds a
-/// pass, and every object that left the list is completely destroyed.
+/// pass, and every object that left the list is destroyed.
 class survivor {
 public:
     survivor() noexcept = default;

@@ -63,7 +63,7 @@ bool take_path(std::string& to, std::string_view value) {
 /// A variable: an empty value is its default.
 struct entry {
     char const* name;
-    char const* standard; ///< the default, in a word
+    char const* standard; ///< the default
     char const* allowed;
     char const* meaning;
     bool (*take)(values& to, std::string_view value); ///< false: not allowed

@@ -71,7 +71,7 @@ struct shared_gpus {
 shared_gpus& gpus_of_this_process() {
     static std::atomic<shared_gpus*> current{nullptr};
     shared_gpus* known = current.load();
-    while (!known || !os::is_this_process(known->owner)) { // a parent's lock may be held for ever
+    while (!known || !os::is_this_process(known->owner)) { // a parent's lock may be held forever
         auto made = std::make_unique<shared_gpus>();
         if (current.compare_exchange_strong(known, made.get()))
             known = made.release();

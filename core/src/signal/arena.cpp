@@ -91,7 +91,7 @@ arena_state::arena_state(device const& of, std::size_t gpu_bytes, std::size_t ho
         host_file = os::memory_file(bytes);
         host = os::region::shared_memory(bytes, host_file.get());
         registration.emplace(cuda::device_with(of.ordinal()), std::span(host.data(), bytes),
-                             "rings to the CPU and calls cannot be had on it");
+                             "it can have no rings to the CPU and no calls");
         host_block.data = host.data();
         host_block.gpu_address = registration->gpu_address();
     }
@@ -203,7 +203,7 @@ barmap_arena_part::barmap_arena_part(std::shared_ptr<arena_state> of, int which,
       at(take(*owner, block(), bytes, is_of_gpu ? "GPU" : "host")) {}
 
 barmap_arena_part::~barmap_arena_part() {
-    if (!is_own()) // in a child, the lock may be held for ever
+    if (!is_own()) // in a child, the lock may be held forever
         return;
     std::lock_guard const hold(owner->lock);
     try {

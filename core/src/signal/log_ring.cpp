@@ -119,7 +119,7 @@ log_state::log_state(arena const& memory, std::size_t count, std::uint64_t first
     : file(os::memory_file(bytes_of_log(checked_slots_of_log(count)))),
       host(os::region::shared_memory(bytes_of_log(count), file.get())), slots(count), next(first) {
     registration.emplace(cuda::device_with(memory.gpu().ordinal()),
-                         std::span(host.data(), host.size()), "logs cannot be had on it");
+                         std::span(host.data(), host.size()), "it can have no logs");
     gpu_address = registration->gpu_address();
     next_number.emplace(memory, 1);
     next_number->publish(0, first);
@@ -234,7 +234,7 @@ bool log_state::skip_unwritten() noexcept {
 }
 
 bool log_state::find_next(log_record& to) noexcept {
-    // Not for ever: a process that has the descriptor may write anything.
+    // Not forever: a process that has the descriptor may write anything.
     for (int looks = 0; looks != most_looks; ++looks) {
         to.number = next;
         switch (read_slot(words_of(next), round_of(next), to)) {

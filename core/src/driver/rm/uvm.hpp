@@ -13,7 +13,7 @@ namespace barmap::rm {
 
 /// A channel that is registered with NVIDIA's unified memory driver, which owns the page tables of
 /// CUDA's address space and handles the faults in it. A fault of a channel that it does not know is
-/// never reported, and the channel hangs for ever (H200, 580.159.04).
+/// never reported, and the channel hangs forever (H200, 580.159.04).
 class uvm_registration {
 public:
     /// By the descriptor of /dev/nvidia-uvm that CUDA has open in this process.

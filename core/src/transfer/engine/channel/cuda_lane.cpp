@@ -124,7 +124,7 @@ public:
 
     bool close() noexcept override {
         if (!os::is_this_process(owner_))
-            return false; // a forked child lacks its threads, and locks may be held for ever
+            return false; // a forked child lacks its threads, and locks may be held forever
         if (watcher_.joinable()) {
             wait_for_all();
             stopped_.store(true, std::memory_order_release);
