@@ -11,13 +11,13 @@ namespace barmap::cuda {
 own_kernel::own_kernel(char const* ptx, char const* name) {
     driver_api const& cu = api();
     check(cu.ctx_get_current(&context_), "find the GPU's context");
-    check(cu.module_load_data(&module_, ptx), "load a kernel of barmap's own",
+    check(cu.module_load_data(&module_, ptx), "load one of barmap's kernels",
           "it is PTX 6.4 for sm_70: the driver needs its PTX compiler "
           "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");
     CUresult const found = cu.module_get_function(&function_, module_, name);
     if (found != success) {
         cu.module_unload(module_);
-        check(found, "find a kernel of barmap's own");
+        check(found, "find one of barmap's kernels");
     }
 }
 

@@ -113,7 +113,7 @@ void leave_fault(int) {
 
 void expect(bool holds, std::string_view what) {
     if (!holds)
-        throw failed(formatted("not so: {}", what));
+        throw failed(formatted("this did not hold: {}", what));
 }
 
 void expect_refused(int result, std::string_view call) {

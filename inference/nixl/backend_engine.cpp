@@ -182,7 +182,7 @@ std::optional<notices::address> backend_engine::address_of(std::string const& ag
     std::lock_guard const hold(lock_);
     if (auto const found = agents_.find(agent); found != agents_.end())
         return found->second;
-    throw unknown_agent("agent " + agent + " has not told its address: load its metadata");
+    throw unknown_agent("agent " + agent + " has sent no address: load its metadata");
 }
 
 void backend_engine::send(std::string const& agent, std::string const& text) const {
@@ -226,7 +226,7 @@ void backend_engine::refuse_closed(std::string const& agent) const {
         throw std::system_error(std::make_error_code(std::errc::connection_refused),
                                 "agent " + agent + " has ended");
     throw error(errc::invalid_argument, "post a transfer", "",
-                "its memory is not registered any more");
+                "its memory is no longer registered");
 }
 
 nixl_status_t backend_engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,

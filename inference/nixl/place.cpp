@@ -185,7 +185,7 @@ std::shared_ptr<place> known_place::find() const {
     if (found)
         return found;
     throw error(errc::invalid_argument, "find memory of agent " + agent, "",
-                "it has not registered it, or not any more");
+                "the agent has not registered it, or has deregistered it");
 }
 
 void registered_places::add(known_place const& registered) {

@@ -79,7 +79,7 @@ struct known_place final : nixlBackendMD {
         : nixlBackendMD(true), agent(std::move(its)), range(at), kind(of), known(std::move(there)) {
     }
 
-    /// @throws error if the agent has not registered it, or not any more
+    /// @throws error if the agent has not registered it, or has deregistered it
     [[nodiscard]] std::shared_ptr<place> find() const;
 
     std::string agent;

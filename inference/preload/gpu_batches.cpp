@@ -93,7 +93,7 @@ void gpu_batches::start() noexcept {
                 queue_.reset();
                 context_ = {};
             }
-            (void)give_up("batches go by the engine " + engine +
+            (void)give_up("barmap's engine here is " + engine +
                           ", which is no better: see `barmap info`");
             return;
         }
@@ -114,15 +114,15 @@ bool gpu_batches::give_up(std::string const& why) noexcept {
     // A start that the exit of the process has overtaken is nothing to report.
     if (is_first && cuda::drivers_are_up(owner_))
         say("cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
-            " is CUDA's own from now on: " + why);
+            ": CUDA copies all batches from now on: " + why);
     return is_first;
 }
 
 namespace {
 
 constexpr char failure_text[] =
-    "a batch of copies has failed, and which of its bytes were copied is unknown: was memory "
-    "freed while it was copied?";
+    "a batch of copies has failed, and which of its bytes were copied is unknown: free memory only "
+    "after its copy";
 
 } // namespace
 

@@ -47,7 +47,7 @@ struct details {
 /// The kinds of memory that each usable backend maps, with the method that finds them, or the
 /// reason why not.
 void tell_kinds(details& all, std::vector<backend_report> const& backends) {
-    table lines({"  maps", "memory", "here", "by, or why not"});
+    table lines({"  maps", "memory", "here", "backend, or why none"});
     lines.left_from(1);
     for (backend_report const& found : backends)
         for (memory_kind_report const& each : found.kinds)
@@ -219,7 +219,7 @@ void tell_gpu(report& out, details& all, found_gpu const& gpu) {
             ? ": size of BAR1 unknown: no usable backend reports it (BARMAP_LOG=info says why)"
             : "");
     for (std::string const& each : gpu.problems)
-        all.text += formatted("  not found out: {}\n", each);
+        all.text += formatted("  unknown: {}\n", each);
     tell_backends(out, all, gpu.backends, gpu.ordinal);
     tell_engines(all, "  copy engine", gpu.engines, gpu.ordinal, all.engines);
     tell_crossovers(all, gpu);
@@ -349,7 +349,7 @@ int describe_gpus(info_options const& values) {
 
 void add_info(command_line& program) {
     subcommand app =
-        program.add("info", "Say whether GPU memory can be mapped here, and by which backend");
+        program.add("info", "Report whether GPU memory can be mapped here, and by which backend");
     app.footer(
         {.remark = "Without a GPU it says why, with advice, and exits with 0: every backend and "
                    "every copy engine is then absent.",

@@ -100,7 +100,7 @@ void add_ring(command_line& program) {
             "simulated GPU 2,000, 2,000, 200 and 100")
         .positive();
     app.add("--slices", values->slices,
-            "how many turns rings, doorbell and clock each take in trip")
+            "turns of rings, of the doorbell and of the clock in trip")
         .between(1, 100'000)
         .with_default();
     app.flag("--load", values->load,

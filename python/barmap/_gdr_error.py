@@ -70,7 +70,7 @@ def not_now(code: int, why: str) -> GDRStateError:
 
 def refusal(operation: str, code: int, why: Optional[str] = None) -> GDRError:
     """The exception for an errno value that this thread was just given."""
-    why = why or gdrapi.last_failure() or "no more is known"
+    why = why or gdrapi.last_failure() or "libgdrapi gave no reason"
     # A message of the core is a whole sentence.
     text = why if why.startswith("cannot ") else f"cannot {operation}: {why}"
     return GDRError(code, f"{text} ({_name_of(code)})")

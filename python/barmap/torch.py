@@ -242,7 +242,7 @@ class _TorchInputs(StepInputs):
         if not any(are_tensors):
             return self._push(given or None)
         if not all(are_tensors):
-            raise TypeError("some are tensors and some are not: give tensors only")
+            raise TypeError("some arguments are tensors and some are not: give tensors only")
         try:
             as_arrays = {name: x.numpy() for name, x in given.items()}
         except (RuntimeError, TypeError):  # NumPy lacks bfloat16, and tensors with gradients

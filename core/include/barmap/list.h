@@ -47,7 +47,7 @@ BARMAP_API void barmap_list_destroy(barmap_list* list);
 enum barmap_state {
     BARMAP_USABLE = 0, ///< its self-test moved a random value both ways
     BARMAP_ABSENT = 1, ///< this machine does not offer it, which is normal
-    BARMAP_BROKEN = 2  ///< it is offered, but its start or self-test failed; never used
+    BARMAP_BROKEN = 2  ///< present, but its start or self-test failed; never used
 };
 
 /// What a backend can do; values of barmap_backend_row::flags.

@@ -27,7 +27,7 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 enum class backend_state {
     usable = BARMAP_USABLE, ///< its self-test moved a random value both ways
     absent = BARMAP_ABSENT, ///< this machine does not offer it, which is normal
-    broken = BARMAP_BROKEN, ///< it is offered, but its start or self-test failed; never used
+    broken = BARMAP_BROKEN, ///< present, but its start or self-test failed; never used
 };
 
 /// Version of a kernel module.

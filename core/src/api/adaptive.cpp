@@ -124,8 +124,8 @@ bool is_made(result outcome, engine_slot const& slot, job const& what) {
     }
     throw error(errc::copy_unfinished, "copy " + std::to_string(what.bytes) + " bytes", "",
                 "copy engine " + std::string(slot.name()) +
-                    " has not ended it and could not be stopped, so some of it may arrive later: "
-                    "use neither side again");
+                    " neither finished the copy nor stopped, so bytes of it may arrive later: use "
+                    "neither side again");
 }
 
 } // namespace
@@ -168,10 +168,11 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 
 /// A mapping for which one engine was chosen uses no other way. @throws error
 [[noreturn]] void refuse_other_ways(engine_slot const& only, std::size_t bytes) {
-    throw error(errc::backend_broken, "copy " + std::to_string(bytes) + " bytes", "",
-                "copy engine " + std::string(only.name()) +
-                    " has not ended it in time, or no longer reaches the memory: copy again, or "
-                    "use another engine");
+    throw error(
+        errc::backend_broken, "copy " + std::to_string(bytes) + " bytes", "",
+        "copy engine " + std::string(only.name()) +
+            " did not finish the copy in time, or no longer reaches the memory: copy again, "
+            "or use another engine");
 }
 
 } // namespace

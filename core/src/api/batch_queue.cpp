@@ -68,9 +68,9 @@ bool is_done(engine::state now) {
         break;
     }
     throw error(errc::copy_unfinished, "copy a batch", "",
-                "the engine stopped before its end, and which bytes were copied is unknown: is "
-                "each piece in memory that is allocated, and pinned on the host's side, until it "
-                "is copied? See dmesg for an Xid, and `barmap info`");
+                "the engine stopped before the batch's end, and which bytes it copied is unknown: "
+                "keep each piece allocated, and pinned on the host's side, until it is copied; see "
+                "dmesg for an Xid, and `barmap info`");
 }
 
 /// Whether CUDA's own copies delay the stream less than a channel does. A channel waits for a word

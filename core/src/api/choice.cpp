@@ -66,7 +66,7 @@ unusable why_unusable(candidate_list const& candidates, Could could) {
                        (report.advice.empty() ? "" : "; " + report.advice);
     }
     if (!result.text.empty())
-        result.text = "no backend for this is usable here:" + result.text;
+        result.text = "none of the backends that could do this is usable here:" + result.text;
     return result;
 }
 
@@ -125,8 +125,8 @@ void expect_offered(backend_properties const& backend, pin_options const& how) {
     if (how.force_pcie && !backend.forces_pcie)
         throw error(
             errc::unsupported_operation, "force the PCIe path", "",
-            "pin without force_pcie: a GPU with a coherent link is mapped by that link only "
-            "(with rm: by NVIDIA's driver from R595 on, or one that is not known)");
+            "pin without force_pcie: this backend maps a GPU with a coherent link by that link "
+            "only (rm with NVIDIA's driver R595 or later, or one that barmap does not know)");
     if (how.events && !backend.events)
         throw error(errc::unsupported_operation, "report when the GPU driver revokes memory", "",
                     "pin without events; only barmap's own kernel module gdrdrv reports them, if "

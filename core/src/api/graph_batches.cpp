@@ -90,8 +90,8 @@ engine::state graph_batches::poll(std::uint64_t number) {
                     *why + "; destroy the graphs that have captured batches, and capture again");
     if (through.take_refusal())
         throw error(errc::copy_unfinished, operation, "",
-                    "a replay was not copied in its time, and may still be: give `after` a longer "
-                    "`at_most`, or replay fewer graphs at once");
+                    "the engine did not copy a replay in its time, and may still copy it: give "
+                    "`after` a longer `at_most`, or replay fewer graphs at once");
     return found->second.kept.expired() ? engine::state::done : engine::state::in_flight;
 }
 

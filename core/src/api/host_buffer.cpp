@@ -42,7 +42,7 @@ std::size_t host_buffer_state::whole_pages(std::size_t bytes) {
     if (bytes == 0 || bytes > ~std::size_t{0} - page)
         throw error(errc::invalid_argument,
                     "allocate " + std::to_string(bytes) + " bytes of host memory", "",
-                    "give a size greater than 0 that the machine can hold");
+                    "give a size greater than 0 that fits into the machine's memory");
     return (bytes + page - 1) / page * page;
 }
 

@@ -13,15 +13,15 @@ namespace {
 char const* text_of(gpu::status failure) {
     switch (failure) {
     case gpu::status::invalid:
-        return "an enqueued list is longer than its room: nothing was copied";
+        return "an enqueued list has more pieces than its room: the engine copied none";
     case gpu::status::invalid_piece:
-        return "a piece of an enqueued list is longer than 1 GiB: the others were copied";
+        return "a piece of an enqueued list is longer than 1 GiB: the engine copied the others";
     case gpu::status::busy:
         return "an enqueued list waited too long for the queue: give it more time, or another "
-               "queue; if a kernel has ended without giving the queue back, restart it";
+               "queue; if a kernel has ended without releasing the queue, restart it";
     default:
-        return "an enqueued list was not copied in its time: give it more; its pieces may "
-               "still be copied, so free nothing of it before a restart";
+        return "the engine did not copy an enqueued list in its time: give it more; the engine may "
+               "still copy its pieces, so free none of them before a restart";
     }
 }
 

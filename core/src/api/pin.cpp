@@ -36,7 +36,7 @@ std::unique_ptr<barmap_mapping> map_as(barmap_pin const* pin, std::optional<cach
         throw error(errc::unsupported_operation,
                     "map GPU memory " + std::string(to_string(*wanted)),
                     std::string(pinned->slot->name()),
-                    "here it is " + std::string(to_string(state->kind)) +
+                    "this backend maps it " + std::string(to_string(state->kind)) +
                         ": map it without asking for a kind");
     state->plan = pinned->plan(state->kind);
     window const whole{state->data, pinned->size, &state->plan};

@@ -52,7 +52,8 @@ template <class Handle, class Make>
 int make(Handle** out, char const* operation, Make body) noexcept {
     return attempt([&] {
         if (!out)
-            throw error(errc::invalid_argument, operation, "", "pass a pointer for it, not NULL");
+            throw error(errc::invalid_argument, operation, "",
+                        "pass a pointer for the handle, not NULL");
         *out = nullptr;
         *out = body().release();
     });

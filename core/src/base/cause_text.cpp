@@ -113,7 +113,7 @@ constexpr char const* text_of(int status) noexcept {
     case BARMAP_ERROR_BACKEND_ABSENT:
         return "not available on this machine";
     case BARMAP_ERROR_BACKEND_BROKEN:
-        return "it is offered, but does not work";
+        return "present, but does not work";
     case BARMAP_ERROR_WRONG_DEVICE:
         return "the memory belongs to another GPU";
     case BARMAP_ERROR_UNKNOWN_LAYOUT:

@@ -146,7 +146,7 @@ int barmap_signal_share(barmap_signal const* what, barmap_arena_part const* cons
     static constexpr char operation[] = "share a ring or a counter with another process";
     return c::attempt([&] {
         c::expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
-        barmap_signal const& is = c::expect(what, operation, "say what it is, not NULL");
+        barmap_signal const& is = c::expect(what, operation, "pass its description, not NULL");
         (void)c::expect(parts, operation, "give its parts, not NULL");
         *descriptor = share(is, {parts, count});
     });
@@ -154,7 +154,8 @@ int barmap_signal_share(barmap_signal const* what, barmap_arena_part const* cons
 
 int barmap_signal_open_shared(int descriptor, int kind, barmap_signal* what, barmap_arena** out) {
     return c::make(out, open_signal_text, [&] {
-        barmap_signal& is = c::expect(what, open_signal_text, "pass a pointer for what it is, not NULL");
+        barmap_signal& is =
+            c::expect(what, open_signal_text, "pass a pointer for the description, not NULL");
         is = {};
         return open_signal(descriptor, kind, is);
     });

@@ -198,7 +198,7 @@ static void every_refusal_of_a_signal(void) {
     barmap_signal const is = signal_of(BARMAP_COUNTER_TO_GPU);
     int at = 7;
     barmap_arena_part const* const only = a;
-    REFUSED_WITHOUT_OUTPUT("say what it is, not NULL", barmap_signal_share(NULL, &only, 1, &at));
+    REFUSED_WITHOUT_OUTPUT("pass its description, not NULL", barmap_signal_share(NULL, &only, 1, &at));
     REFUSED_WITHOUT_OUTPUT("give its parts, not NULL", barmap_signal_share(&is, NULL, 1, &at));
     REFUSED_WITHOUT_OUTPUT("pass a pointer for the descriptor", barmap_signal_share(&is, &only, 1, NULL));
     CHECK(at == -1);
@@ -224,7 +224,7 @@ static void a_signal_is_opened_as_what_it_is(void) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
         REFUSED(invalid, "enum barmap_signal_kind", none,
                 barmap_signal_open_shared(descriptor, wrong[i], &said, &none));
-    REFUSED(invalid, "pass a pointer for what it is", none,
+    REFUSED(invalid, "pass a pointer for the description", none,
             barmap_signal_open_shared(descriptor, BARMAP_COUNTER_TO_GPU, NULL, &none));
     REFUSED_WITHOUT_OUTPUT("pass a pointer",
                            barmap_signal_open_shared(descriptor, BARMAP_COUNTER_TO_GPU, &said, NULL));

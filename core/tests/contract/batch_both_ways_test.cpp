@@ -236,7 +236,7 @@ TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
         batch_ticket const bad = p.queue.submit(turned(list));
         machine.gpu().release();
         expect_refusal([&] { (void)p.queue.wait(bad, 20s); }, errc::copy_unfinished,
-                       "which bytes were copied is unknown");
+                       "which bytes it copied is unknown");
         p.expect_done(waiting); // another queue's
         p.expect_to_work(8);
         EXPECT_EQ(p.report("channel").failures, 1u);

@@ -18,7 +18,7 @@ void expect_failed(batch_program const& p, batch_ticket ticket) {
             while (!p.queue.wait(ticket, 1s) && std::chrono::steady_clock::now() < until)
                 ;
         },
-        errc::copy_unfinished, "which bytes were copied is unknown");
+        errc::copy_unfinished, "which bytes it copied is unknown");
     expect_refusal([&] { (void)p.queue.done(ticket); }, errc::copy_unfinished, "pinned");
 }
 

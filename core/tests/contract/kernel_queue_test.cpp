@@ -128,11 +128,12 @@ TEST_F(kernel_queue_test, what_a_list_meets_is_told_once_by_check) {
         EXPECT_NE(what.find(text), std::string::npos) << what;
         EXPECT_FALSE(kernel_side::code_of([&] { queue->check(); })) << "once";
     };
-    expect(kernel_side::status::invalid, "longer than its room", 2, 64, kernel_side::patience);
+    expect(kernel_side::status::invalid, "more pieces than its room", 2, 64, kernel_side::patience);
     expect(kernel_side::status::invalid_piece, "longer than 1 GiB", 1,
            (kernel_side::word{1} << 30) + 1, kernel_side::patience);
     machine.gpu().hold(own_engine);
-    expect(kernel_side::status::timed_out, "not copied in its time", 1, 64, 1000);
+    expect(kernel_side::status::timed_out, "did not copy an enqueued list in its time", 1, 64,
+           1000);
     machine.gpu().release();
     kernel_side::warp_submitter const holder(queue->handle_for_thread());
     expect(kernel_side::status::busy, "waited too long for the queue", 1, 64, 1000);

@@ -43,7 +43,8 @@ TEST(memcpy_failure, is_told_once_and_then_the_driver_copies) {
     m.expect_passed(next, reason::off);
     m.expect_passed(next, reason::off);
     std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find("CUDA's own from now on: a batch of copies has failed"), std::string::npos)
+    EXPECT_NE(said.find("CUDA copies all batches from now on: a batch of copies has failed"),
+              std::string::npos)
         << said;
     EXPECT_EQ(said.find("from now on"), said.rfind("from now on")) << "said once";
 }

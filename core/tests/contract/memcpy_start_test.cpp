@@ -67,7 +67,9 @@ TEST(memcpy_start, an_engine_that_cannot_be_had_is_off) {
         memcpy_program::expect_left(copies(list, stream.get()).call(), reason::off);
     memcpy_dropin::gpu_batches::destroy_all(); // waits for the thread that says it
     std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find("CUDA's own from now on: cannot copy a batch"), std::string::npos) << said;
+    EXPECT_NE(said.find("CUDA copies all batches from now on: cannot copy a batch"),
+              std::string::npos)
+        << said;
     EXPECT_EQ(said.find("from now on"), said.rfind("from now on")) << "said once";
 }
 

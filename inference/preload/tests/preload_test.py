@@ -121,7 +121,7 @@ class Preload(unittest.TestCase):
         for _ in range(5):
             outcome = run("dlsym")
             self.expect_right(outcome)
-            self.assertNotIn("CUDA's own from now on", outcome.err)
+            self.assertNotIn("CUDA copies all batches from now on", outcome.err)
 
     def test_a_call_without_a_place_for_the_failed_copy(self):
         self.expect_all_taken(run_when(READY, "dlsym", "without_failed"), 13)
@@ -181,7 +181,7 @@ class Preload(unittest.TestCase):
         self.expect_right(outcome)
         self.assertIn("barmap took 0 batches", outcome.err)
         self.assertIn("CUDA copied 16: 16 (the engine is off)", outcome.err)
-        self.assertNotIn("CUDA's own from now on", outcome.err)
+        self.assertNotIn("CUDA copies all batches from now on", outcome.err)
 
     def test_it_is_silent_unless_it_is_asked(self):
         outcome = run("dlsym", BARMAP_LOG="")

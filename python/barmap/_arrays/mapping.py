@@ -85,7 +85,7 @@ class Mapping(_barmap.MappedMemory):
         self, source: Union[Source, Shared], backend: Optional[str] = None, events: bool = False
     ) -> None:
         if not isinstance(source, (Source, Shared)):
-            raise TypeError("barmap.map makes mappings")
+            raise TypeError("call barmap.map() to make a mapping")
         layout = source.layout
         if isinstance(source, Shared):
             super().__init__(descriptor=source.descriptor, read_only=source.read_only)

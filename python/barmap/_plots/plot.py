@@ -249,7 +249,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """
     parser = _Parser(
         prog="barmap plot",
-        description="Draws what was measured: times and bandwidths by size, and times of what has no size.",
+        description="Draws measurements: times and bandwidths by size, and times of operations without a size.",
     )
     parser.add_argument(
         "results", nargs="+", type=Path,

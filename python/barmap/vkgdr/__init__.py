@@ -61,7 +61,7 @@ class VkgdrError(RuntimeError):
 
 
 def _fail() -> NoReturn:
-    raise VkgdrError(_vkgdr.last_error() or "libvkgdr fails, and does not say why")
+    raise VkgdrError(_vkgdr.last_error() or "libvkgdr failed, and gave no reason")
 
 
 class Vkgdr:

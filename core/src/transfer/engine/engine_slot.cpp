@@ -105,8 +105,8 @@ void engine_slot::give_up(std::shared_ptr<engine::worker> const& failed, std::st
     report_.reason = std::to_string(failures_) + (takes_batches ? " batches" : " copies") +
                      " failed, the last because " + why;
     report_.advice = takes_batches
-                         ? "it takes no more batches in this process: is each piece in memory that "
-                           "is allocated, and pinned on the host's side, until it is copied?"
+                         ? "this process gives it no more batches: keep each piece allocated, and "
+                           "pinned on the host's side, until it is copied"
                          : "this process does not use it again: please report this with the "
                            "driver's version and the output of dmesg";
 }

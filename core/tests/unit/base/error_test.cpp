@@ -27,7 +27,7 @@ TEST(error_test, is_a_whole_sentence) {
     error const bare(errc::no_device, "open GPU 3", "", "");
     EXPECT_STREQ(bare.what(), "cannot open GPU 3: no usable GPU");
     error const broken(errc::backend_broken, "use backend rm", "", "");
-    EXPECT_STREQ(broken.what(), "cannot use backend rm: it is offered, but does not work");
+    EXPECT_STREQ(broken.what(), "cannot use backend rm: present, but does not work");
     error const named(errc::backend_absent, "use backend rm", "rm", "");
     EXPECT_STREQ(named.what(), "cannot use backend rm: not available on this machine");
     EXPECT_EQ(named.backend(), "rm");
