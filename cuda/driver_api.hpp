@@ -188,7 +188,7 @@ struct driver_api {
     int version = 0; ///< of the driver's API: 13000 for CUDA 13.0
 };
 
-/// What came of loading the driver.
+/// The outcome of loading the driver.
 struct loaded_driver {
     driver_api table;
     std::string problem;                 ///< why the table may not be used; empty: it may

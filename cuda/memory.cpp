@@ -83,7 +83,7 @@ memory_kind kind_of(CUdeviceptr address, attributes const& a) {
                    : memory_kind::virtual_opaque;
     if (a.ipc_capable)
         return memory_kind::device;
-    // What is imported belongs to a context; memory nodes of graphs do not (580.159.04).
+    // Imported memory belongs to a context; memory nodes of graphs do not (580.159.04).
     return a.context ? memory_kind::imported : memory_kind::graph;
 }
 

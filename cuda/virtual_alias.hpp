@@ -16,8 +16,8 @@ namespace barmap::cuda {
 class virtual_alias {
 public:
     /// Maps all chunks of the memory again, for the GPU that has it.
-    /// @return null if CUDA gives no handle for a chunk: it is not VMM memory. What is at the
-    ///         addresses by now is mapped, so compare allocation_id() afterwards.
+    /// @return null if CUDA gives no handle for a chunk: it is not VMM memory. It maps the
+    ///         memory that is at the addresses by now, so compare allocation_id() afterwards.
     /// @throws error
     [[nodiscard]] static std::unique_ptr<virtual_alias> of(CUdevice gpu, memory const& which);
     virtual_alias(virtual_alias const&) = delete;

@@ -39,7 +39,7 @@ BARMAP_DEVICE sealed_message<Bytes> make_sealed(gpu::word number) {
     return made;
 }
 
-/// What a reader found, as it lies in memory that the kernel leaves behind.
+/// The findings of a reader, in memory that outlives the kernel.
 struct ring_findings {
     gpu::word count;        ///< messages that were read; of a source, that were pushed
     gpu::word torn;         ///< of them: whose words do not belong together

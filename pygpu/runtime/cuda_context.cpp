@@ -93,8 +93,7 @@ status enter() {
     CUdevice device = -1;
     if (!now || cu.ctx_get_device(&device) != cuda::success)
         return use_device(here.device);
-    // What is current may be the primary context that was reset: with the next retain it lives
-    // again.
+    // The current context may be the primary one that was reset: the next retain revives it.
     CUcontext primary = nullptr;
     CUresult const answer = revive(device, primary);
     if (answer == cuda::success)

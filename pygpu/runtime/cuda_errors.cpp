@@ -158,7 +158,7 @@ struct error_text {
     char const* text;
 };
 
-// What the driver cannot report, as these codes are the runtime's alone.
+// Texts for the runtime's own codes, for which the driver has none.
 constexpr error_text texts[] = {
     {9, "a kernel launch asks for more than the device has"},
     {12, "a pitch is outside of what the device allows"},

@@ -40,7 +40,7 @@ bool use_mapping(bool on) noexcept;
 /// Thread rule: several threads may transfer at once; destroying is exclusive.
 class device_memory {
 public:
-    /// Allocates on the current device. What the runtime answered is in status().
+    /// Allocates on the current device. status() has the runtime's answer.
     explicit device_memory(std::size_t bytes);
     /// Memory of another owner, which keeps it alive.
     device_memory(std::uintptr_t address, std::size_t bytes, int device);

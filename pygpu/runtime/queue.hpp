@@ -5,7 +5,7 @@
 
 namespace barmap::runtime {
 
-/// What a stream and an event have in common: a handle of the device that was current when it was
+/// The common part of a stream and an event: a handle of the device that was current when it was
 /// made. Destroyed with the object. Where making it failed, and after a reset of the device or in a
 /// forked child, its functions answer an error, and never mean the default stream.
 class device_object {
@@ -15,7 +15,7 @@ public:
 
     [[nodiscard]] void* handle() const noexcept { return handle_; }
     [[nodiscard]] int device() const noexcept { return device_; }
-    /// What the runtime answered when it was made.
+    /// The runtime's answer when it was made.
     [[nodiscard]] status made() const noexcept { return made_; }
     /// success, or why it cannot be used.
     [[nodiscard]] status usable() const;

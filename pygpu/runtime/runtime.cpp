@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_devices = 64;
 std::array<std::atomic<unsigned>, most_devices> resets{};
 
-/// What the functions of a table without a runtime answer.
+/// The answer of each function of a table without a runtime.
 status code_without_runtime = insufficient_driver; // both written before the table is used
 std::string why_without_runtime;
 static_assert(std::is_trivially_destructible_v<status>);

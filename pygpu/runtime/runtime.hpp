@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-/// What a GPU vendor's runtime offers, as one table of functions with the CUDA runtime's meaning:
+/// A GPU vendor's runtime as one table of functions, with the CUDA runtime's meaning:
 /// a current device per thread, status codes instead of exceptions, the last error per thread.
 namespace barmap::runtime {
 

@@ -115,7 +115,7 @@ error call(char const* function, Body&& body) noexcept {
 std::shared_ptr<completion> submit(std::shared_ptr<stream> const& to, std::function<void()> run,
                                    std::shared_ptr<completion> extra = nullptr);
 
-/// What work that is submitted now has to wait for.
+/// The completions that work which is submitted now must wait for.
 [[nodiscard]] completions predecessors(stream const& of);
 
 void wait_for_work(completions const& what, world_lock& lock);

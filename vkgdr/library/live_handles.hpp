@@ -14,8 +14,8 @@
 
 namespace barmap::vkgdr {
 
-/// Whether this process was forked from one that had loaded the library. What it inherited belongs
-/// to its parent, and a lock in it may be held by a thread that it does not have.
+/// Whether this process was forked from one that had loaded the library. Inherited
+/// handles belong to its parent, and a thread that the child lacks may hold a lock in them.
 inline std::atomic<bool> is_forked_child{false};
 
 /// One row of numbers for all kinds, so that a handle of another kind is not live either. They lie

@@ -115,7 +115,7 @@ vkgdr_t vkgdr_open(CUdevice device, std::uint32_t flags) {
                                 : vk::ordinal_of(device);
         auto opened =
             std::make_shared<opened_gpu const>(opened_gpu{barmap::device::open(ordinal), wanted});
-        // What cannot allocate here is said now, as by the original, and not at the first use.
+        // A GPU that cannot allocate is refused now, as by the original, and not at the first use.
         vk::two_sided_memory const trial(opened->gpu, 1, wanted);
         return gpus().add(std::move(opened));
     });

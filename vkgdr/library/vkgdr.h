@@ -50,8 +50,8 @@ typedef enum vkgdr_open_flags {
 } vkgdr_open_flags;
 
 /*
- * What went wrong in this thread's last vkgdr_open or vkgdr_memory_alloc, or, since then, in a call
- * that was given a bad handle or a range that breaks the rules; NULL if nothing did.  The caller
+ * The error of this thread's last vkgdr_open or vkgdr_memory_alloc, or, since then, of a call that
+ * was given a bad handle or a range that breaks the rules; NULL if there was none.  The caller
  * frees it with free().
  */
 VKGDR_API char* vkgdr_last_error(void);

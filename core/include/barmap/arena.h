@@ -137,7 +137,7 @@ enum barmap_signal_kind {
     BARMAP_COUNTER_TO_CPU = 4 ///< one of each
 };
 
-/// What a descriptor says of a ring or a counter. The structure never changes.
+/// A ring or a counter, as its descriptor describes it. The structure never changes.
 typedef struct barmap_signal {
     uint64_t kind; ///< a value of enum barmap_signal_kind
     uint64_t message_bytes;

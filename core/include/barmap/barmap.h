@@ -35,8 +35,8 @@
 ///
 /// fork(): a child inherits no mapping. In a child of a process that opened a GPU, it may only free
 /// the handles that it inherited, and ask of a device what <barmap/report.h> says; functions that
-/// need the GPU return BARMAP_ERROR_FORKED_CHILD. What it opens itself by a descriptor, with
-/// barmap_pin_open_shared() and its kind, it uses as any process does.
+/// need the GPU return BARMAP_ERROR_FORKED_CHILD. Memory that the child opens
+/// itself by a descriptor, with barmap_pin_open_shared() and its kind, it uses as any process does.
 ///
 /// C++: the classes of <barmap/barmap.hpp> call these functions. Where the comment of a member ends
 /// with "Contract and errors: barmap_pin_create().", that function's comment here has the rest;
@@ -291,7 +291,7 @@ enum barmap_memory_kind {
     BARMAP_MEMORY_UNKNOWN = 10            ///< no live CUDA allocation is there
 };
 
-/// What was pinned: a value of enum barmap_memory_kind. Any thread.
+/// The kind of the pinned memory: a value of enum barmap_memory_kind. Any thread.
 ///
 ///     bool is_ours = barmap_pin_memory_kind(pin) == BARMAP_MEMORY_ALLOCATED;
 BARMAP_API int barmap_pin_memory_kind(barmap_pin const* pin);

@@ -3,10 +3,10 @@
 ///
 /// A comment that ends with "Contract and errors: barmap_pin_create()." names the function of C
 /// that does the same. Its comment, in the C header, has the rest: units and limits, what must stay
-/// alive, which threads may call it, and its errors. What that function sets by a pointer is
-/// returned here, and an empty object is a NULL there. A status is thrown as barmap::error with the
-/// errc of the same value; BARMAP_ERROR_SYSTEM, _CUDA, _VULKAN and _RM with the cause, in
-/// std::system_category(), cuda_category(), vulkan_category() or rm_category();
+/// alive, which threads may call it, and its errors. The member returns the
+/// value that this function sets by a pointer; an empty object stands for NULL. The member throws a
+/// status as barmap::error with the errc of the same value; BARMAP_ERROR_SYSTEM, _CUDA, _VULKAN and
+/// _RM with the cause, in std::system_category(), cuda_category(), vulkan_category() or rm_category();
 /// BARMAP_ERROR_NO_MEMORY as std::bad_alloc, and _UNEXPECTED as std::runtime_error.
 #pragma once
 

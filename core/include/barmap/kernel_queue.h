@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct barmap_kernel_queue barmap_kernel_queue; ///< one channel that kernels feed
 
-/// What a kernel takes: a barmap::gpu::kernel_queue, by value.
+/// The argument of a kernel: a barmap::gpu::kernel_queue, by value.
 typedef struct barmap_kernel_queue_handle {
     uint64_t words[16];
 } barmap_kernel_queue_handle;
@@ -95,7 +95,8 @@ BARMAP_API int barmap_kernel_queue_get_for_thread(barmap_kernel_queue* queue,
 /// @param stream     a CUstream or cudaStream_t of the GPU's primary context; NULL: the default
 ///                   stream
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CUDA if CUDA refuses the launch; as
-///         barmap_kernel_queue_get(). What the kernel meets later, barmap_kernel_queue_check() says
+///         barmap_kernel_queue_get(). barmap_kernel_queue_check() reports later errors of the
+///         kernel
 ///
 ///     barmap_kernel_queue_enqueue(queue, pieces, count, 4096, 1000000000, stream);
 BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t pieces,

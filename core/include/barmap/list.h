@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What `barmap info` prints, for C and languages that call C: the backends, copy engines, copy
+/// The contents of `barmap info`, for C and languages that call C: the backends, copy engines, copy
 /// routines, numbers and variables of the library, which of them are in force here, and why.
 ///
 ///     barmap_list *engines;
@@ -50,7 +50,7 @@ enum barmap_state {
     BARMAP_BROKEN = 2  ///< present, but its start or self-test failed; never used
 };
 
-/// What a backend can do; values of barmap_backend_row::flags.
+/// The abilities of a backend; values of barmap_backend_row::flags.
 enum barmap_backend_flags {
     BARMAP_BACKEND_PERSISTENT = 1,  ///< mappings outlive cudaFree; else see barmap_pin_revoked()
     BARMAP_BACKEND_FORCES_PCIE = 2, ///< accepts BARMAP_PIN_FORCE_PCIE
@@ -174,8 +174,8 @@ BARMAP_API int barmap_list_settings(barmap_list** out);
 ///     barmap_list_probed_backends(0, &backends);
 BARMAP_API int barmap_list_probed_backends(int ordinal, barmap_list** out);
 
-/// What the kernel module gdrdrv reports: one row, barmap_backend_row, without texts. Makes no call
-/// of CUDA, so that children that are forked later may use CUDA.
+/// Lists the report of the kernel module gdrdrv: one barmap_backend_row without texts. Makes no
+/// call of CUDA, so that children that are forked later may use CUDA.
 /// @return 0; BARMAP_ERROR_SYSTEM if there is none, or if this process may not open it;
 ///         BARMAP_ERROR_UNKNOWN_LAYOUT for a version that this library does not know
 ///

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept {
         return handle_ ? barmap_pin_size(handle_.get()) : 0;
     }
-    /// What was pinned; memory_kind::unknown if the pin is empty.
+    /// The kind of the pinned memory; memory_kind::unknown if the pin is empty.
     /// Contract and errors: barmap_pin_memory_kind().
     [[nodiscard]] memory_kind memory() const noexcept {
         return handle_ ? static_cast<memory_kind>(barmap_pin_memory_kind(handle_.get()))

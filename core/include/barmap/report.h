@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What a program may ask about failures, GPUs and the library itself, for C and languages that
-/// call C; <barmap/list.h> has what `barmap info` prints.
+/// Reports about failures, GPUs and the library itself, for C and languages that call C;
+/// <barmap/list.h> has the contents of `barmap info`.
 ///
 ///     barmap_device *gpu;
 ///     if (barmap_device_create_current(&gpu) != BARMAP_OK)
@@ -23,14 +23,14 @@
 extern "C" {
 #endif
 
-/// What this thread's last call that failed returned: a value of enum barmap_status; 0 before the
+/// The status of this thread's last call that failed: a value of enum barmap_status; 0 before the
 /// first failure. For functions that return no status.
 ///
 ///     if (*barmap_batch_queue_engine(queue) == 0 && barmap_error_status() == BARMAP_ERROR_CUDA)
 BARMAP_API int barmap_error_status(void);
 
-/// What was attempted when this thread's last call failed, for example "pin 8 bytes at 0x10": a
-/// part of barmap_error_message(). "" before the first failure, and where nothing more than the
+/// The operation that this thread's last failed call attempted, for example "pin 8 bytes at 0x10":
+/// a part of barmap_error_message(). "" before the first failure, and where nothing more than the
 /// message is known, as when memory is short. Valid as that message.
 ///
 ///     puts(barmap_error_operation());
@@ -41,7 +41,7 @@ BARMAP_API char const* barmap_error_operation(void);
 ///     puts(barmap_error_backend());
 BARMAP_API char const* barmap_error_backend(void);
 
-/// What the user can do: one line, or one for each backend if several failed; "" if nothing is
+/// The advice to the user: one line, or one for each backend if several failed; "" if nothing is
 /// known to help. Valid as barmap_error_message().
 ///
 ///     puts(barmap_error_advice());
@@ -200,7 +200,7 @@ enum barmap_log_level {
     BARMAP_LOG_DEBUG = 2 ///< also each pin
 };
 
-/// What BARMAP_LOG asks for: a value of enum barmap_log_level.
+/// The level that BARMAP_LOG sets: a value of enum barmap_log_level.
 ///
 ///     int is_verbose = barmap_log_threshold() >= BARMAP_LOG_INFO;
 BARMAP_API int barmap_log_threshold(void);

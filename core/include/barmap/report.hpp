@@ -242,7 +242,7 @@ inline std::vector<std::string> names(char const* (*name)(std::size_t)) {
     return static_cast<driver_source>(barmap_driver_known_from(std::string(driver_version).c_str()));
 }
 
-/// What the kernel module gdrdrv reports. Makes no call of CUDA.
+/// The report of the kernel module gdrdrv. Makes no call of CUDA.
 /// Contract and errors: barmap_list_kernel_module().
 [[nodiscard]] inline backend_properties kernel_module() {
     return detail::reports<barmap_backend_row>(barmap_list_kernel_module).front();
@@ -266,7 +266,7 @@ inline void expect_settings() {
     detail::check(barmap_settings_check());
 }
 
-/// What BARMAP_LOG asks for. Contract and errors: barmap_log_threshold().
+/// The level that BARMAP_LOG sets. Contract and errors: barmap_log_threshold().
 [[nodiscard]] inline log_level log_threshold() noexcept {
     return static_cast<log_level>(barmap_log_threshold());
 }

@@ -26,7 +26,7 @@ namespace detail {
     return descriptor;
 }
 
-/// What opening a descriptor returns: an arena from which a constructor takes the same parts.
+/// An opened descriptor: the signal, and an arena from which a constructor takes the same parts.
 struct opened_signal {
     barmap_signal is;
     arena memory;

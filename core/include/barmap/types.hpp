@@ -32,7 +32,7 @@ enum class cache_kind {
     uncached = BARMAP_UNCACHED,               ///< ordered; slow (device memory, on arm64)
 };
 
-/// What kind of memory a GPU address points into, which decides what can map it.
+/// The kind of memory behind a GPU address, which decides which backends can map it.
 enum class memory_kind {
     device = BARMAP_MEMORY_DEVICE, ///< cudaMalloc, cuMemAlloc
     virtual_exportable = BARMAP_MEMORY_VIRTUAL_EXPORTABLE, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type

@@ -82,7 +82,7 @@ result copy_by(engine_slot& slot, reached const& by, job const& what,
     return result_of(outcome, slot, by, what.bytes);
 }
 
-/// What CUDA said while an engine was copying already.
+/// CUDA's answer about host memory, asked for while an engine was already copying.
 struct answer {
     std::optional<host_reach::allocation> in;  ///< where the host's side is pinned
     std::exception_ptr refusal;                ///< why the mapping must not be used any more

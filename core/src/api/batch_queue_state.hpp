@@ -46,7 +46,7 @@ struct batch_queue_state final : checkpoint::survivor {
     /// has released it. @throws engine::has_stopped if it has failed
     [[nodiscard]] std::optional<at_work> get_started();
 
-    /// What a submission does where no engine is at work.
+    /// Whether a submission starts an engine where none is at work.
     enum class missing { is_started, is_refused };
     /// See batch_queue::submit() and submit_started(). @return nothing if no engine is at work and none may be started
     /// @throws engine::has_stopped if it has failed and none may be started in its place

@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> latest_number{0};
                     "): submit the batch before or after the graph's launch, not into the graph");
 }
 
-/// What a node uses.
+/// The list of a node, and the queue that copies it.
 struct list_of_node {
     list_of_node(std::shared_ptr<kernel_queue_state> through, std::size_t bytes)
         : queue(std::move(through)), block(queue->device().gpu.handle, bytes) {}

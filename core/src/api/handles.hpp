@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the handles of the C interface are.
+/// The structures behind the handles of the C interface.
 #pragma once
 
 #include "api/batch_queue_state.hpp"

@@ -9,7 +9,7 @@ namespace barmap {
 
 namespace {
 
-/// What a list's failure is called, and what to do.
+/// The text of a list's failure, with advice.
 char const* text_of(gpu::status failure) {
     switch (failure) {
     case gpu::status::invalid:

@@ -33,7 +33,8 @@ public:
     /// Makes a new channel, after the GPU's kernels have ended. Graphs have the old one.
     void restart();
 
-    /// What kernels, or threads that act as kernels, get. @throws error if the channel has stopped
+    /// The argument for kernels, or for threads that act as kernels. @throws error if the channel
+    /// has stopped
     [[nodiscard]] gpu::kernel_queue get(bool for_thread);
 
     [[nodiscard]] bool is_rung_by_cpu();
@@ -46,7 +47,7 @@ public:
     [[nodiscard]] std::optional<std::string> why_it_stopped();
     /// The status of a list that was not copied whole since the last call.
     [[nodiscard]] std::optional<gpu::status> take_refusal();
-    /// What has gone wrong, if anything has, and what to do.
+    /// The failure, with advice, if there is one.
     [[nodiscard]] std::optional<std::string> failure();
 
     /// Waits for the GPU's kernels, of which graphs do not keep those that have the handle.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the functions of the library's interface have in common: exceptions become statuses, and
-/// handles are made and freed.
+/// The common part of the functions of the library's interface: it turns exceptions into statuses,
+/// and makes and frees handles.
 #pragma once
 
 #include <barmap/barmap.h>
@@ -65,7 +65,7 @@ void free_handle(Handle* handle) noexcept {
     delete handle;
 }
 
-/// What a handle that several owners share has.
+/// The count of uses in a handle that several owners share.
 struct shared_handle {
     std::atomic<std::size_t> uses{1};
 };

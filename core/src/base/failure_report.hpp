@@ -21,7 +21,7 @@ void record_failure(Report& report) {
         report.state =
             failure.code() == errc::backend_absent ? backend_state::absent : backend_state::broken;
         report.reason = "cannot " + failure.operation();
-        // What else these codes say is the state.
+        // These two codes only repeat the state.
         if (failure.code() != errc::backend_absent && failure.code() != errc::backend_broken)
             report.reason += ": " + failure.code().message();
         report.advice = failure.advice();

@@ -3,7 +3,7 @@
 
 namespace barmap {
 
-/// What a forked child may do (docs/ordering.md O24), for the advice of what refuses it.
+/// The advice of functions that refuse a forked child: what it may do (docs/ordering.md O24).
 inline constexpr char left_to_forked_children[] =
     "a forked child may only destroy what it has inherited, open descriptors of share() by "
     "open_shared(), or exec";

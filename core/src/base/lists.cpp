@@ -23,7 +23,7 @@ struct entry {
     Row row{};
 };
 
-/// What the row of a backend points at besides.
+/// The row of a backend, and the texts that it points at.
 template <>
 struct entry<backend_report, barmap_backend_row> {
     explicit entry(backend_report of) : report(std::move(of)) {}

@@ -51,8 +51,8 @@ public:
     virtual ~pinned() = default;
     /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
     /// what came of it
-    /// @param into where an earlier mapping of the same memory was; null: anywhere. What is in it
-    /// after a failure is for the caller to vacate. @throws error
+    /// @param into where an earlier mapping of the same memory was; null: anywhere. After a
+    /// failure, the caller vacates it. @throws error
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {},
                                                       std::shared_ptr<os::region> into = {}) = 0;
     /// How the backend found the memory, where it has several ways.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the kernel of barmap_kernel_queue_enqueue() does: for those who do it in a kernel of their
-/// own. Compiles as <barmap/gpu/kernel_queue.cuh>.
+/// The body of the kernel of barmap_kernel_queue_enqueue(), for calls in your own kernels.
+/// Compiles as <barmap/gpu/kernel_queue.cuh>.
 #pragma once
 
 #include <barmap/gpu/kernel_queue.cuh>
@@ -52,9 +52,9 @@ BARMAP_DEVICE status submit_and_wait_by(Submitter& copies, kernel_queue_task con
 
 } // namespace detail
 
-/// What the kernel does that barmap_kernel_queue_enqueue() launches, as one warp: it submits the
+/// The body of the kernel that barmap_kernel_queue_enqueue() launches, as one warp: it submits the
 /// list, however long, and waits until it is copied. Waits while another warp has the queue, unless
-/// it is of the shared form. What is not ok it leaves in the queue's state, for
+/// it is of the shared form. A status other than ok stays in the queue's state, for
 /// barmap_kernel_queue_check().
 BARMAP_DEVICE status submit_and_wait(kernel_queue_task const& task) {
     if (task.queue.layout != kernel_queue::layout_number)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What kernels take of a barmap::kernel_queue, and what both forms of submission to it do alike.
+/// The argument by which kernels use a barmap::kernel_queue, and the common part of both forms of
+/// submission to it.
 /// Compiles as <barmap/gpu/words.cuh>, but not for HIP.
 #pragma once
 
@@ -30,13 +31,13 @@ struct copy_signal {
     unsigned bytes; ///< 4 or 8, the word's size; 0: 4
 };
 
-/// What a submission comes after.
+/// The memory whose earlier accesses a submission comes after.
 enum class fence_scope {
     system, ///< all that the warp has written or seen, wherever it lies
     device  ///< only data in this GPU's memory; saves 0.5 us (H200)
 };
 
-/// What submissions leave in the queue's memory for the next kernel.
+/// The state that submissions leave in the queue's memory for the next kernel.
 struct kernel_queue_state {
     word position; ///< slots of the ring of commands since the beginning
     word entries;  ///< of the GPFIFO since the beginning
@@ -131,8 +132,8 @@ protected:
     BARMAP_DEVICE queue_user(kernel_queue const& queue, fence_scope scope)
         : queue_(queue), scope_(scope) {}
 
-    /// What a kernel's argument holds, the compiler would load from constant memory again behind
-    /// each fence. What comes from another lane it keeps.
+    /// Keeps the argument's members in registers: the compiler would load them from constant memory
+    /// again behind each fence, but keeps a value that comes from another lane.
     BARMAP_DEVICE void keep_in_registers() {
 #if defined(BARMAP_ON_CUDA)
         keep(queue_.doorbell);
@@ -179,7 +180,7 @@ protected:
                 return limit.without(nothing);
         }
     }
-    /// The lower half of the last ticket that is done. What one lane sees, all see.
+    /// The lower half of the last ticket that is done. If one lane sees a ticket, all see it.
     BARMAP_DEVICE unsigned load_done() const {
         unsigned const done =
             static_cast<unsigned>(of_first_lane(load_acquire_32(queue_.semaphore)));

@@ -15,8 +15,9 @@
 namespace barmap {
 namespace gpu {
 
-/// What the warps share that submit to a queue at the same time. They take slots, write them, and
-/// mark them as ready; one warp at a time hands all that is ready to the engine, as a group.
+/// The state that the warps share which submit to a queue at the same time. They take slots, write
+/// them, and mark them as ready; one warp at a time hands all ready slots to the engine, as a
+/// group.
 struct kernel_queue_sharing {
     static constexpr unsigned most_groups = 256; ///< in flight, each with two entries
     static_assert(2 * most_groups < kernel_queue::gpfifo_entries, "the GPFIFO has room for them");
@@ -109,7 +110,7 @@ public:
             detail::store_relaxed_8(mark_at(begin + i), mark_of(begin + i));
         detail::join_lanes();
         ticket = taken_;
-        // Who finds no other at work looks after all, until nobody has come meanwhile.
+        // A warp that finds no other at work serves all, until no other has come meanwhile.
         for (word served = add_arrivals(1) == 0 ? 1 : 0; served != 0;) {
             if (!hand_over())
                 return status::failed;
@@ -146,7 +147,7 @@ private:
     BARMAP_DEVICE unsigned char* mark_at(word position) const {
         return queue_.sharing->ready + position % kernel_queue::slots;
     }
-    /// What marks a slot as ready: in which round through the ring, from 1 on, modulo 2^8.
+    /// The mark of a ready slot: the number of the round through the ring, from 1 on, modulo 2^8.
     BARMAP_DEVICE static unsigned char mark_of(word position) {
         return static_cast<unsigned char>(position / kernel_queue::slots + 1);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// What the kernels of step_inputs and step_outputs do, which libbarmap launches: for those who do
-/// it in a kernel of their own, and, with a thread in the place of the block, for the simulated
-/// GPU. Compiles as <barmap/gpu/words.cuh>, but not for HIP.
+/// The bodies of the kernels of step_inputs and step_outputs, which libbarmap launches: for calls
+/// in your own kernels, and, with a thread in the place of the block, for the simulated GPU.
+/// Compiles as <barmap/gpu/words.cuh>, but not for HIP.
 #pragma once
 
 #include <barmap/gpu/ring.cuh>
@@ -68,8 +68,8 @@ BARMAP_DEVICE unsigned threads_of_block() {
 #endif
 }
 
-/// Whether all threads of the block say so. What each has loaded and stored comes before what any
-/// loads and stores later.
+/// Whether all threads of the block say so. All loads and stores of each thread before the call
+/// come before all those of any thread after it.
 BARMAP_DEVICE bool all_of_block(bool says) {
 #if defined(BARMAP_ON_CUDA)
     unsigned all;

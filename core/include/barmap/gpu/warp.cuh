@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the lanes of a warp do together. Compiles as <barmap/gpu/words.cuh>, but not for HIP, whose
-/// wavefronts differ. On the CPU a warp has one lane.
+/// Operations of all lanes of a warp together. Compiles as <barmap/gpu/words.cuh>, but not for HIP,
+/// whose wavefronts differ. On the CPU a warp has one lane.
 #pragma once
 
 #include <barmap/gpu/words.cuh>

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
-/// What the headers of NVIDIA's open-gpu-kernel-modules say: facts, with the tag that each comes from. What barmap makes
-/// of them is in driver_series.hpp.
+/// Facts from the headers of NVIDIA's open-gpu-kernel-modules, with the tag that each comes from. driver_series.hpp
+/// uses them.
 namespace barmap::rm::data {
 
 /// A series of the driver, and the tag whose values it has here.

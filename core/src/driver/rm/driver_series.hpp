@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-/// What barmap knows of each series of NVIDIA's driver.
+/// The data that barmap has of each series of NVIDIA's driver.
 namespace barmap::rm {
 namespace data {
 

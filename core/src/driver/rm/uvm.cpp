@@ -115,7 +115,7 @@ namespace {
 constexpr std::size_t page_of_gpu = std::size_t{64} << 10;
 constexpr char mapping_it[] = "map the doorbell for kernels";
 
-/// What an ioctl reports. @throws error if it fails
+/// Makes an ioctl and returns its status. @throws error if it fails
 template <class Request>
 std::uint32_t answer(int file, unsigned long command, Request& request,
                      std::uint32_t const& status) {

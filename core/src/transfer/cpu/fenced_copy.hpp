@@ -28,7 +28,7 @@ namespace barmap::copy {
 [[gnu::always_inline]] inline void read_bytes(std::byte* host, std::byte const* gpu,
                                               std::size_t bytes, copy_plan const& plan) noexcept {
     bool const coherent = plan.kind == cache_kind::cached;
-    // What stands behind a fence starts after it: a routine looked up there costs a word 10 ns.
+    // Code behind a fence starts after it: a routine looked up there costs a word 10 ns.
     if (is_word(reinterpret_cast<std::uintptr_t>(gpu), bytes)) {
         if (coherent)
             load_one_word(gpu, host, bytes, [] { order_coherent_loads(); });

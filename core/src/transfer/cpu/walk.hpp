@@ -164,8 +164,8 @@ inline void load_one_word(std::byte const* gpu, std::byte* host, std::size_t byt
 }
 
 /// The edge of a routine with streaming loads: fetches the whole line, once, and keeps what is
-/// wanted of it, so that any edge costs one round trip to the GPU. What it reads besides lies in
-/// the same line, hence in the same page, and reading GPU memory has no effect.
+/// wanted of it, so that any edge costs one round trip to the GPU. The other bytes that it
+/// reads lie in the same line, hence in the same page, and reading GPU memory has no effect.
 /// A single aligned word stays a single access of its width.
 /// @param take take(line, host, first, n) fetches the line and stores n of its bytes from first on
 template <std::size_t Line, class Take>

@@ -14,7 +14,7 @@ namespace barmap {
 /// Thread rule: threads may call every member but describe() concurrently.
 class engine_reach {
 public:
-    /// Who frees the memory.
+    /// The party that frees the memory.
     enum class owner {
         program, ///< any thread, at any time: only engines that hold it reach it
         barmap   ///< nobody else, and not before the last copy

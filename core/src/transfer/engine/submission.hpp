@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a copy engine is given, and what it answers.
+/// Lists of pieces for a copy engine, and its answers.
 namespace barmap::engine {
 
 /// The pieces of a copy are 1 to this long, and their addresses are those of the engine's lane.

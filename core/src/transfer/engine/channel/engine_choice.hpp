@@ -12,7 +12,7 @@
 /// Which of a GPU's copy engines channels use.
 namespace barmap::engine {
 
-/// What RM says of one copy engine.
+/// RM's description of one copy engine.
 struct copy_engine_caps {
     std::uint32_t type = 0; ///< an NV2080_ENGINE_TYPE
     std::uint16_t caps = 0; ///< rm::abi::ce_cap_...

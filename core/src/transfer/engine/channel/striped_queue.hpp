@@ -42,7 +42,7 @@ public:
     bool stop() noexcept;
 
 private:
-    /// What CUDA returned, and whether a stream waits or will write its word.
+    /// CUDA's result, and whether a stream waits or will write its word.
     struct ordering {
         CUresult result = 0;
         bool is_ordered = false;
