@@ -89,7 +89,7 @@ struct memory_use {
     std::function<void()> at_end; ///< with the world's mutex held; empty: it is not freed
 };
 
-/// What is at a range of addresses.
+/// The memory at a range of addresses.
 struct allocation {
     CUdeviceptr base = 0;
     std::uint64_t size = 0; ///< as asked for
@@ -143,7 +143,7 @@ public:
     [[nodiscard]] std::byte* resolve(CUdeviceptr address, std::uint64_t bytes);
 
     using uses = std::vector<std::shared_ptr<void const>>;
-    /// What resolve() has found, for work that keeps it.
+    /// The memory that resolve() has found, for work that keeps it.
     [[nodiscard]] uses take_uses() { return std::exchange(found_, {}); }
     void forget_uses() { found_.clear(); }
 

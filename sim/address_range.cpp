@@ -128,7 +128,7 @@ BARMAP_SIM_ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address
         std::vector<placed> objects = objects_of(address, bytes);
         tell_kernel(objects, address, bytes);
         placed const first = objects.front();
-        // What the kernel makes of the sizes that libcuda tells it.
+        // The kernel's answer to the sizes that libcuda tells it.
         require(!first.pooled || address == first.start || bytes >= first.memory->size());
         if (!the_world().dma_buf_maps) {
             told = eventfd(0, EFD_CLOEXEC); // something that cannot be mapped

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a test asks of the simulated GPU beside the driver API. The functions are exported by the
-/// simulated libcuda.so.1 under these names; a program that loads it at run time takes them with
+/// Functions by which tests control the simulated GPU beside the driver API. The simulated
+/// libcuda.so.1 exports them under these names; a program that loads it at run time takes them with
 /// dlsym(library, "barmap_sim_object") and so on. All are thread-safe.
 extern "C" {
 
@@ -34,7 +34,7 @@ int barmap_sim_fd_device(int fd);
 int barmap_sim_address(CUdeviceptr address, int* fd, std::uint64_t* offset,
                        std::uint64_t* contiguous, int* ordinal);
 
-/// What a device's own address space has at an address, for a stand-in of its engines: device
+/// The memory at an address of a device's own address space, for a stand-in of its engines: device
 /// memory of that device and of others that it may access, and host memory that is allocated, or
 /// registered for it. Managed memory, what has been freed and what may not be accessed are not
 /// there. Calls `use` with the file and the offset in it (-1 and 0 for host memory), where this
@@ -61,7 +61,7 @@ std::size_t barmap_sim_live();
 /// Bytes of BAR1 that the simulated device says it has (BARMAP_SIM_BAR1), or 0 for no such device.
 std::uint64_t barmap_sim_bar1_total(int ordinal);
 
-/// What is wrong with the BARMAP_SIM_* variables: "NAME=value: why", or null. cuInit fails with it.
+/// The mistake in the BARMAP_SIM_* variables: "NAME=value: why", or null. cuInit fails with it.
 char const* barmap_sim_problem();
 
 /// The client number in this process's IPC handles.
@@ -70,7 +70,7 @@ std::uint32_t barmap_sim_client();
 /// The number that the resource manager knows a device by (in IPC handles), or 0.
 std::uint32_t barmap_sim_gpu_id(int ordinal);
 
-/// What cuDeviceGetUuid says. @return 0, or -1 for no such device
+/// Gets the UUID that cuDeviceGetUuid gives. @return 0, or -1 for no such device
 int barmap_sim_uuid(int ordinal, CUuuid* uuid);
 
 } // extern "C"

@@ -31,7 +31,7 @@ enum class admitted {
     always,
 };
 
-/// What every call does first: counts it, fails it if asked to, and refuses it if it comes before
+/// The first step of every call: counts it, fails it if asked to, and refuses it if it comes before
 /// cuInit or in a forked child.
 /// @return success if the call may continue
 [[nodiscard]] CUresult admit(char const* function, admitted when) noexcept;
@@ -53,7 +53,7 @@ void mark_initialised();
 /// The mutex that guards everything in the simulated driver.
 [[nodiscard]] std::mutex& world_mutex() noexcept;
 
-/// What call() does for any body, compiled once. @param closure handed to body
+/// The part of call() that is alike for every body, compiled once. @param closure handed to body
 [[nodiscard]] CUresult call_body(char const* function, admitted when,
                                  CUresult (*body)(void const* closure, world_lock&),
                                  void const* closure) noexcept;

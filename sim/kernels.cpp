@@ -85,7 +85,7 @@ std::function<void()> fill(void** parameters, unsigned) {
     };
 }
 
-/// What barmap_consume and barmap_produce share with the CPU.
+/// The flags that barmap_consume and barmap_produce share with the CPU.
 struct shared_flags {
     std::uint32_t const* gpu_flag;
     std::uint32_t* cpu_flags; ///< one for each block

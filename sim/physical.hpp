@@ -32,8 +32,8 @@ public:
     /// becomes this object's.
     static std::shared_ptr<physical> adopt(device& owner, int fd, std::uint64_t offset,
                                            std::uint64_t bytes);
-    /// What a process of this simulation has exported, by the descriptor that `shared` is. Refuses
-    /// with INVALID_VALUE. @param header whether the file may start with one
+    /// The memory that a process of this simulation has exported, by its descriptor `shared`.
+    /// Refuses with INVALID_VALUE. @param header whether the file may start with one
     static std::shared_ptr<physical> from_shared(void* shared, bool header);
 
     physical(physical const&) = delete;

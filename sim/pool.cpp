@@ -71,7 +71,7 @@ constexpr int reserved_high = 6;
 constexpr int used_current = 7;
 constexpr int used_high = 8;
 
-/// What cuMemPoolExportPointer's 64 bytes hold here.
+/// The contents of cuMemPoolExportPointer's 64 bytes.
 struct exported_pointer {
     std::uint64_t offset;
     std::uint64_t size;
@@ -109,8 +109,8 @@ void place_block(pool& of, std::uint64_t number, std::shared_ptr<physical> block
     of.blocks[number] = std::move(block);
 }
 
-/// Makes the blocks that [offset, offset + bytes) of a pool needs and that are not there. What is
-/// handed out of them counts as used.
+/// Makes the missing blocks of [offset, offset + bytes) of a pool. Memory that the pool hands out
+/// of them counts as used.
 void make_blocks(pool& of, std::uint64_t offset, std::uint64_t bytes) {
     device& owner = the_world().get_device(of.ordinal);
     for (auto k = offset / of.block_bytes; k * of.block_bytes < offset + bytes; ++k) {

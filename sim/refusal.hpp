@@ -9,7 +9,7 @@
 /// How calls of the simulated runtimes are refused. Both APIs answer with a number, 0 for success.
 namespace barmap::sim {
 
-// What both APIs number alike.
+// Codes to which both APIs give the same number.
 inline constexpr int invalid_value = 1;
 inline constexpr int out_of_memory = 2;
 inline constexpr int invalid_handle = 400;
@@ -29,14 +29,14 @@ inline void require(bool condition, int code = invalid_value) {
         refuse(code);
 }
 
-/// What a caller's out-parameter points at.
+/// The object at which a caller's out-parameter points.
 template <class T>
 T& out(T* pointer) {
     require(pointer != nullptr);
     return *pointer;
 }
 
-/// What body(arguments...) returns: a code, or nothing, which means success.
+/// The code of body(arguments...), which returns one, or nothing, which means success.
 template <class Body, class... Arguments>
 int code_of(Body& body, Arguments&... arguments) {
     if constexpr (std::is_void_v<decltype(body(arguments...))>) {

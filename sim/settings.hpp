@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-/// The environment variables of the simulated GPUs. What is not understood is a problem, with which
-/// nothing starts: a test that asked for something else than it gets would test nothing.
+/// The environment variables of the simulated GPUs. A value that is not understood is a problem,
+/// with which nothing starts: a test with other settings than it has asked for would test nothing.
 namespace barmap::sim {
 
 /// "NAME=value: why" of the first variable that was not understood; empty if there is none.

@@ -44,7 +44,8 @@ private:
 /// more than it must.
 [[nodiscard]] std::shared_ptr<stream> get_stream(CUstream handle);
 
-/// What work that is submitted to the stream now has to wait for, its own predecessors included.
+/// The completions that work which is submitted to the stream now must wait for, its own
+/// predecessors included.
 [[nodiscard]] completions predecessors(stream const& of);
 
 void wait_for(completions const& what, world_lock& lock);

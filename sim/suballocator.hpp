@@ -7,7 +7,7 @@
 
 namespace barmap::sim {
 
-/// Hands out parts of [0, size), first fit. What it hands out is a multiple of `quantum` long.
+/// Hands out parts of [0, size), first fit. Each part is a multiple of `quantum` long.
 class suballocator {
 public:
     /// Spacing of small allocations in the backing object that they share, as drivers do it.

@@ -31,7 +31,7 @@ void* look_up(std::string const& name, int version) {
     // A version is asked for by number, not by name.
     if (!name.starts_with("cu") || name.find("_v") != std::string::npos)
         return nullptr;
-    // What is newer than the driver, it lacks, whatever version is asked for.
+    // The driver lacks functions that are newer than it, whatever version is asked for.
     int const newest = std::min(version, the_world().driver_version);
     for (versioned const& known : versions)
         if (name == known.name && newest >= known.since)

@@ -80,7 +80,8 @@ inline void work_off(work_queue& of, world_lock& lock, std::condition_variable& 
     of.served = false;
 }
 
-/// What work that is added to a queue now has to wait for, its own predecessors included.
+/// The completions that work which is added to a queue now must wait for, its own predecessors
+/// included.
 /// @param owner its context or device: has a null_stream, and what has departed; null if it is gone
 /// @param all   queues of every owner
 template <class Queue, class Owner, class Queues>

@@ -126,7 +126,7 @@ nixl_status_t backend_engine::loadLocalMD(nixlBackendMD* known, nixlBackendMD*& 
 nixl_status_t backend_engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& kind,
                                            std::string const& agent, nixlBackendMD*& out) {
     return answer([&] {
-        // What is out of reach does not keep the agent's other memory from being known.
+        // Memory that is out of reach does not hide the agent's other memory.
         std::shared_ptr<place> at;
         if (!address_of(agent))
             at = std::make_shared<place>("agent " + agent + " is on another machine");

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t key_letters = 32;
 
-/// What a message begins with; the sender's name and the text follow.
+/// The head of a message; the sender's name and the text follow.
 struct message_head {
     std::array<char, key_letters> key;
     std::uint32_t letters; ///< of the name

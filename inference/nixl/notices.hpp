@@ -25,7 +25,7 @@ public:
         std::string socket; ///< its abstract name
         std::string key;    ///< without which the agent takes no message
     };
-    /// Who sent it, and what it says.
+    /// The sender, and the text.
     using notice = std::pair<std::string, std::string>;
 
     /// @param agent that sends and gets them. @throws std::system_error
@@ -44,7 +44,7 @@ public:
     /// Whether the agent still gets messages.
     [[nodiscard]] static bool is_there(address const& agent) noexcept;
 
-    /// What has arrived, in the order in which it did; each once.
+    /// The notices that have arrived, in their order, each once.
     [[nodiscard]] std::vector<notice> take();
 
 private:

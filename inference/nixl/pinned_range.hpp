@@ -7,9 +7,9 @@
 
 namespace barmap::nixl {
 
-/// Keeps a range of host memory pinned by CUDA. What the program has pinned itself is left to it.
-/// CUDA pins whole pages, and each of them once: ranges of one process share those that they have
-/// in common. Thread rule: different ranges may be made and destroyed at once.
+/// Keeps a range of host memory pinned by CUDA. Leaves memory that the program has pinned to the
+/// program. CUDA pins whole pages, and each of them once: ranges of one process share those that
+/// they have in common. Thread rule: different ranges may be made and destroyed at once.
 class pinned_range {
 public:
     /// @param gpu any that CUDA has; the memory is pinned for all of them

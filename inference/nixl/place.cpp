@@ -29,7 +29,7 @@ process_name const& name_of_this_process() {
     return name;
 }
 
-/// What agents tell each other of a range. Both are on one machine.
+/// The description of a range that agents exchange. Both are on one machine.
 struct published_place {
     std::uint32_t version = 1;
     std::uint32_t has_handle = 0;

@@ -33,7 +33,7 @@ public:
     /// Of an agent that is out of reach.
     explicit place(std::string why) : unreachable_(std::move(why)) {}
 
-    /// What other agents need to reach it.
+    /// The description by which other agents reach it.
     [[nodiscard]] std::string publish() const;
 
     /// Whether an agent of this process has published it.
@@ -49,7 +49,7 @@ public:
     /// CUDA's ordinal of the GPU that has it; `host` also for a GPU that this process does not see.
     [[nodiscard]] int gpu() const noexcept { return gpu_; }
 
-    /// What a copy of this GPU adds to the addresses of descriptors.
+    /// The offset that a copy of this GPU adds to the addresses of descriptors.
     /// @throws error if it cannot reach the memory
     [[nodiscard]] std::uintptr_t offset_for(int gpu) const;
 
@@ -88,8 +88,8 @@ struct known_place final : nixlBackendMD {
     std::shared_ptr<place> known;
 };
 
-/// What agents of this process have registered, for each other. An agent's memory is found by its
-/// name alone: the metadata of another one may claim it.
+/// The memory that agents of this process have registered, for each other. An agent's memory is
+/// found by its name alone: the metadata of another one may claim it.
 namespace registered_places {
 
 void add(known_place const& registered);

@@ -24,7 +24,7 @@ void destroy(nixlBackendEngine* engine) noexcept {
 
 } // namespace
 
-// What NIXL looks for in a plug-in.
+// The functions that NIXL looks for in a plug-in.
 
 extern "C" NIXL_PLUGIN_EXPORT nixlBackendPlugin* nixl_plugin_init() {
     static nixlBackendPlugin plugin = {

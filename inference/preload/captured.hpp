@@ -8,7 +8,7 @@
 
 namespace barmap::memcpy_dropin {
 
-/// What CUDA answers to a batch in a stream that is being captured. The capture continues without
+/// CUDA's answer to a batch in a stream that is being captured. The capture continues without
 /// it, so that a program that does not look at the answer has a graph that copies nothing.
 inline constexpr CUresult capture_unsupported = 900;
 

@@ -30,7 +30,7 @@ class gpu_batches {
 public:
     enum class state { idle, starting, ready, off };
 
-    /// What a call returns that reports a failed batch, as CUDA's next call does.
+    /// The result of a call that reports a failed batch, as CUDA's next call does.
     static constexpr CUresult illegal_address = 700;
 
     /// Null if there is no memory for it, or no such GPU.

@@ -13,14 +13,14 @@
 #include <vector>
 
 /// Which batches barmap takes. All that it does not understand, or does no better, is CUDA's.
-/// Thread rule: every function may be called at once. What asks CUDA throws error where there is
-/// none.
+/// Thread rule: every function may be called at once. A function that asks CUDA throws error
+/// where there is none.
 namespace barmap::memcpy_dropin {
 
 /// Between which memories a batch copies.
 enum class memory_pair { to_gpu, to_cpu, inside_gpu, between_gpus };
 
-/// What the size of a batch is compared with: values of barmap::policies().
+/// The limits for the size of a batch: values of barmap::policies().
 struct limits {
     struct of_size {
         std::size_t least_pieces;
@@ -77,7 +77,7 @@ struct judged_batch {
     memory_pair way = memory_pair::inside_gpu;
 };
 
-/// The judgement by the memory of the first piece. What it is, is in `batch` then.
+/// The judgement by the memory of the first piece. Afterwards `batch` has its kind.
 [[nodiscard]] std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
                                                 judged_batch& batch);
 

@@ -44,8 +44,8 @@ struct outcome {
     void* go_on;
 };
 
-/// What a search with RTLD_DEFAULT finds without this library: what all may see, or what was
-/// loaded with the caller's library and for it alone.
+/// The function that a search with RTLD_DEFAULT finds without this library: one that all may see,
+/// or one that was loaded with the caller's library and for it alone.
 void* find_for(void const* caller, char const* symbol) noexcept {
     if (void* const found = next_dlsym(RTLD_NEXT, symbol))
         return found;

@@ -138,7 +138,7 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     return std::nullopt;
 }
 
-/// What takes no more than a few nanoseconds to find: most programs' batches have one piece.
+/// The reasons that a few nanoseconds suffice to find: most programs' batches have one piece.
 std::optional<reason> leave_at_once(batch_call const& call) {
     if (is_turned_off())
         return reason::off;
