@@ -2,9 +2,9 @@
 /*
  * All that depends on the kernel, on the processor, or on whether symbols that are exported for GPL modules
  * only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module that uses the
- * proprietary one may not: the kernel refuses to load it. What the kernel has is asked of its headers
- * (Kbuild: GDRDRV_HAS_...), not of its version: distributions take what is newer into kernels that keep an
- * old number.
+ * proprietary one may not: the kernel refuses to load it. The build asks the kernel's headers for
+ * features (Kbuild: GDRDRV_HAS_...), not its version: distributions take newer features into kernels that keep
+ * an old number.
  */
 #ifndef GDRDRV_COMPAT_H
 #define GDRDRV_COMPAT_H
@@ -51,7 +51,7 @@ static inline vm_fault_t gdrdrv_insert_pmd(struct vm_fault *vmf, unsigned long p
 	return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), vmf->flags & FAULT_FLAG_WRITE);
 }
 
-/* What maps the range of a large entry that the fault is in, which may have changed since the fault began. */
+/* Whether a large entry maps the fault's range, which may have changed since the fault began. */
 static inline bool gdrdrv_has_large_entry(const struct vm_fault *vmf)
 {
 	return pmd_leaf(READ_ONCE(*vmf->pmd));

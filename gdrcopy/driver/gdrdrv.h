@@ -39,7 +39,7 @@ struct gdrdrv_process {
 	u64 exec_id;
 };
 
-/* What all descriptors of one user hold together. */
+/* The pins and bytes that all descriptors of one user hold together. */
 struct gdrdrv_user {
 	struct list_head node;
 	kuid_t uid;

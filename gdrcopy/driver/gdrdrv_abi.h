@@ -120,7 +120,7 @@ struct gdrdrv_features_args {
 	__u32 event_capacity; /* records that wait unread before one is lost */
 };
 
-/* What the calling process holds through this descriptor, and what its user holds through all. */
+/* The use of the calling process through this descriptor, and of its user through all. */
 struct gdrdrv_usage_args {
 	__u64 reserved; /* in: 0 */
 	__u64 pins; /* out, as all below */
@@ -140,7 +140,7 @@ enum gdrdrv_event_reason {
 };
 
 /*
- * What read() delivers, in whole records. Sequence counts events from 1 on each descriptor, those that
+ * The records of read(), which delivers them whole. Sequence counts events from 1 on each descriptor, those that
  * were lost included; an overflow record carries the number of the last one lost.
  */
 struct gdrdrv_event {

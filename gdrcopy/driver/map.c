@@ -114,7 +114,7 @@ static u32 gdrdrv_choose_mapping(const struct gdrdrv_pin *pin)
 	return gdrdrv_device_mappings ? GDRDRV_MAPPING_DEVICE : GDRDRV_MAPPING_WRITE_COMBINING;
 }
 
-/* What the VMA asked the kernel for; where another driver had reserved the memory before, that driver's type holds. */
+/* The type that the VMA asked the kernel for; where another driver had reserved the memory before, its type holds. */
 u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin)
 {
 	u32 mapping = GDRDRV_MAPPING_NONE;

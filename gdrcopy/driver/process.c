@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Who may use a descriptor, and how much each user may hold. */
+/* The owner of a descriptor, and the limits of each user. */
 #include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>

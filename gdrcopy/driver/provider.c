@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* What nvidia.ko can do, and reading its page tables. */
+/* The abilities of nvidia.ko, and reading its page tables. */
 #include <linux/errno.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>

@@ -143,8 +143,8 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 
 /*
- * Copy between CPU memory and a mapping; map_d_ptr is any address in it.  What they promise to the
- * GPU is docs/ordering.md: a copy to the mapping has left the CPU when the call returns, and a copy
+ * Copy between CPU memory and a mapping; map_d_ptr is any address in it.  docs/ordering.md has
+ * their promises to the GPU: a copy to the mapping has left the CPU when the call returns, and a copy
  * from it never gives a value older than one that this thread has read there before.  An aligned 1,
  * 2, 4 or 8-byte copy is one transaction.
  * A size of 0 does nothing, not even a fence.

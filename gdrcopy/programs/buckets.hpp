@@ -8,7 +8,7 @@
 
 namespace barmap::tool::gdrcopy {
 
-/// What is timed is timed a bucket at a time, with the same number in each.
+/// The programs time a bucket of operations at a time, with the same number in each.
 constexpr std::uint64_t most_buckets = 100;
 
 /// The count, or the next one that fills whole buckets, of which a warning tells on stderr.

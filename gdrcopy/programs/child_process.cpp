@@ -26,7 +26,7 @@ namespace {
 /// A report is one letter of the verdict, then the reason.
 [[noreturn]] void report_and_leave(int to, char letter, std::string const& reason) {
     std::string const text = letter + reason;
-    // What does not arrive counts as a crash.
+    // A report that does not arrive counts as a crash.
     (void)!::write(to, text.data(), text.size());
     std::fflush(nullptr);
     _exit(0); // no destructors: the parent's objects are in this process as well

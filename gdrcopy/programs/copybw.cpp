@@ -105,7 +105,8 @@ int run_copybw(int argc, char** argv) {
     options.number('r', values.reads, "how many reads", 1);
     options.allocation(values.allocation);
     options.mapping_type(values.mapping_type);
-    options.footer("MB/s are 2^20 bytes per second. What was written is read back and compared.");
+    options.footer(
+        "MB/s are 2^20 bytes per second. The program reads back what it wrote, and compares it.");
     return options.run(argc, argv, [&] { return run(values); });
 }
 

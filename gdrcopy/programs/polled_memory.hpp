@@ -29,8 +29,8 @@ public:
 
     [[nodiscard]] CUdeviceptr gpu_address() const noexcept { return address_; }
 
-    /// What a copy to the memory holds: when it returns, all of it has left the CPU before what
-    /// follows does.
+    /// Copies to the memory: when it returns, all bytes have left the CPU before any later store
+    /// does.
     void write(void const* from, std::size_t bytes) const;
     /// Copies what the GPU wrote before the flag that the CPU has seen.
     void read(void* to, std::size_t bytes) const;

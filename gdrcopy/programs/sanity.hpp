@@ -21,7 +21,7 @@ struct settings {
     gdr_pin_flags_t pin_flags = GDR_PIN_FLAG_DEFAULT; ///< for gdr_pin_buffer_v2()
 };
 
-/// What was looked for is not so.
+/// An expectation did not hold.
 struct failed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -52,7 +52,7 @@ void expect_refused(int result, std::string_view call);
 
 constexpr std::size_t some_pages = 5 * GPU_PAGE_SIZE;
 
-/// What most tests begin with: CUDA, a buffer of known content, and an open libgdrapi.
+/// The set-up of most tests: CUDA, a buffer of known content, and an open libgdrapi.
 struct bench {
     explicit bench(settings const& with, std::size_t bytes = GPU_PAGE_SIZE);
     selected_gpu gpu;

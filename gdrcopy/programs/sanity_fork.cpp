@@ -93,7 +93,7 @@ void map_what_the_parent_pinned(settings const& with) {
     on.through.close();
 }
 
-/// What a process frees is its own only.
+/// A process frees only its own memory.
 void free_in_the_child(settings const& with) {
     channel talk;
     child_process child([&] {

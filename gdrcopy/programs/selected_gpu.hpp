@@ -46,7 +46,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     void fill(unsigned char value) const { fill_gpu(address_, value, size_); } ///< @throws error
-    /// Frees the memory. What is pinned stays as long as libgdrapi's mappings persist.
+    /// Frees the memory. Pinned memory stays as long as libgdrapi's mappings persist.
     void free() { memory_ = gpu_memory(); }
 
 private:

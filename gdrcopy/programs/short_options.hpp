@@ -13,7 +13,7 @@ class App;
 
 namespace barmap::tool::gdrcopy {
 
-/// What the measuring programs measure, by -d, -a and -M.
+/// The memory that the measuring programs use, by -d, -a and -M.
 struct memory_options {
     int device = 0;
     std::string allocation = "cuMemAlloc", mapping_type = "default";
@@ -38,7 +38,7 @@ public:
     /// May be given several times.
     void words(char letter, std::vector<std::string>& values, std::string const& help);
 
-    // What most of the programs have.
+    // Options of most of the programs.
     void device(int& ordinal);              ///< -d
     void allocation(std::string& function); ///< -a
     void mapping_type(std::string& name);   ///< -M

@@ -88,7 +88,7 @@ verify_batch(batch_pools& pools, copy_direction way, batch_order order, batch_sh
 
 /// Adds wrong_bytes and guard_bytes to a row.
 void put(json& row, batch_faults const& found);
-/// What a table says of a rate in GB/s, or that bytes were wrong.
+/// A table's text for a rate in GB/s, or that bytes were wrong.
 [[nodiscard]] std::string rate_or_wrong(double rate, batch_faults const& found);
 
 // Each function measures, reports, and returns whether every byte was right. @throws error

@@ -44,7 +44,7 @@ private:
     std::exception_ptr failure_;
 };
 
-/// What lanes have copied together.
+/// The copies of all lanes together.
 struct lanes_found {
     std::vector<double> rates; ///< GB/s of each
     batch_faults faults;

@@ -114,7 +114,7 @@ void check_memory(opened_gpu const& gpu, backend_report const& found, check_opti
 void check_engines(opened_gpu const& gpu, check_options const& values, checklist& results);
 /// mapping::copy_to_gpu() and copy_to_cpu() through the mappings of one usable backend.
 void check_adaptive(opened_gpu const& gpu, std::string const& backend, checklist& results);
-/// What must be refused, whatever the backend.
+/// Memory that every backend must refuse.
 void check_refusals(opened_gpu const& gpu, checklist& results);
 /// Mappings on all GPUs at once.
 void check_devices(check_options const& values, checklist& results);

@@ -178,7 +178,7 @@ void check_own(opened_gpu const& gpu, std::string const& backend, checklist& res
     });
 }
 
-/// What a GPU kernel stores, and not a copy engine.
+/// Bytes that a GPU kernel stores, and not a copy engine.
 void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checklist& results) {
     constexpr std::string_view name = "written by a GPU kernel";
     constexpr std::size_t bytes = 8 * MiB;

@@ -77,7 +77,7 @@ std::string explain_word(CLI::App const& app, std::string const& word) {
     return formatted("unknown option {}{}", option, guess(name, names, "--"));
 }
 
-/// What an option lacks or has too much of, as users say it: CLI11 says "--output: 1 required FILE missing".
+/// The mistake in an option's value, in users' words: CLI11 says "--output: 1 required FILE missing".
 std::string explain_value(CLI::ParseError const& wrong) {
     std::string const said = wrong.what();
     std::size_t const name_end = said.find(": "), type = said.find(" required ");
@@ -108,7 +108,7 @@ std::vector<std::string> with_options(std::vector<std::string> const& line) {
     return words;
 }
 
-/// What is wrong with the line, in a sentence with the command that helps.
+/// The mistake in the line, in a sentence with the command that helps.
 std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
     std::vector<CLI::App*> const chosen = app.get_subcommands();
     std::vector<std::string> const words = app.remaining(true);

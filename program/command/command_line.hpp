@@ -16,8 +16,8 @@ class Option;
 
 namespace barmap::tool {
 
-/// An option of a subcommand, while it is described. What a method demands of the value is printed
-/// for the user who gives another.
+/// An option of a subcommand, while it is described. A user who gives another value than a
+/// method demands gets that demand printed.
 class option {
 public:
     explicit option(CLI::Option* made) noexcept : made_(made) {}
@@ -42,7 +42,7 @@ private:
     CLI::Option* made_;
 };
 
-/// What a subcommand's help ends with. Manual pages are made from help
+/// The end of a subcommand's help. Manual pages are made from help
 /// (packaging/man/from_help.py).
 struct help_end {
     std::string remark;                  ///< what else users should know, if anything
@@ -68,7 +68,7 @@ public:
     void arguments_at_end();
     void footer(help_end const& end);
 
-    /// What the program does when this subcommand is chosen; returns the exit code.
+    /// Sets the function of this subcommand, which returns the exit code.
     void runs(std::function<int()> run);
 
     /// The command line as it was typed.

@@ -14,7 +14,7 @@ inline constexpr int exit_unavailable = 3;   ///< no GPU, a refusal, or stdout c
 inline constexpr int exit_timed_out = 4;     ///< a GPU kernel did not answer in time
 inline constexpr int exit_not_started = 127; ///< `run` or `sim` cannot start the program, as in a shell
 
-// What helps say of them.
+// Their lines in help texts.
 inline constexpr char const* usage_help =
     "2 an option or argument is wrong, or the file of --output cannot be written";
 inline constexpr char const* unavailable_help =

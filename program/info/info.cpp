@@ -101,7 +101,7 @@ void tell_engines(details& all, char const* what, std::vector<engine_report> con
     all.text += lines.text() + "\n";
 }
 
-/// What copies batches: the first that works, and those before it that do not.
+/// The engines for batches: the first that works, and those before it that do not.
 std::vector<engine_report> batch_engines(device const& gpu) {
     try {
         return gpu.batch_queue().reports();

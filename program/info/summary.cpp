@@ -117,7 +117,7 @@ std::string describe_kernels(found_gpu const& gpu) {
     return gpu.kernels.usable ? "submit copies " + gpu.kernels.reason : "";
 }
 
-/// What two GPUs of a machine mostly have alike.
+/// The lines that are mostly alike for two GPUs of a machine.
 std::string describe_abilities(found_gpu const& gpu) {
     std::string all =
         titled("backends", describe_backends(gpu)) + titled("memory", describe_memory(gpu)) +

@@ -10,7 +10,7 @@
 
 namespace barmap::tool {
 
-/// What copies by one backend's mappings.
+/// The methods that copy by one backend's mappings.
 struct found_crossovers {
     std::string backend;
     std::vector<copy_crossover> crossovers;
@@ -23,7 +23,7 @@ struct kernel_copies {
     std::string reason;
 };
 
-/// What `barmap info` found out about one GPU.
+/// The findings of `barmap info` about one GPU.
 struct found_gpu {
     int ordinal = 0;
     std::string name, pci;
@@ -39,7 +39,7 @@ struct found_gpu {
     std::vector<std::string> problems;    ///< why something was not found out
 };
 
-/// What is the same for all GPUs, as text.
+/// The texts that are the same for all GPUs.
 struct found_machine {
     std::string cpu;           ///< and the kernel
     std::string kernel_driver; ///< its version, or nothing

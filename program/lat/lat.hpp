@@ -12,7 +12,7 @@ void compare(report& out, opened_gpu const& gpu, compared_copies& copies,
 
 /// A fresh 8-byte read beside a plain 8-byte load.
 void measure_read8(report& out, compared_copies& copies, double budget_s);
-/// What issuing one doorbell costs: 8 and 64 bytes, to new lines and to the same one.
+/// The cost of issuing one doorbell: 8 and 64 bytes, to new lines and to the same one.
 void measure_posts(report& out, compared_copies& copies, double budget_s);
 
 } // namespace barmap::tool

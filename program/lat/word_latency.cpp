@@ -10,7 +10,7 @@
 namespace barmap::tool {
 namespace {
 
-/// A chain of loads: each address hangs on the value before, so that none overtakes another and
+/// A chain of loads: each address depends on the value before, so that none overtakes another and
 /// the time of one is its latency.
 template <class Load>
 double time_of_chain(unsigned operations, Load&& load) {

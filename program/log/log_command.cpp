@@ -53,7 +53,7 @@ public:
         print(formatted("{}: {} slots\n{:>12} {:>12} {:>10} {:>10} {:>10} {:>10}\n", where_,
                         log_.slots(), "seconds", "number", "id", "a", "b", "c"));
     }
-    /// What has arrived. @return how many
+    /// Shows the records that have arrived. @return how many
     std::size_t show_arrived() {
         std::array<log_record, 256> records;
         std::size_t const count = log_.read(records);

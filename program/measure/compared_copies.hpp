@@ -20,7 +20,7 @@
 
 namespace barmap::tool {
 
-/// What moves the bytes.
+/// The part that moves the bytes.
 enum class mover {
     chosen,   ///< stores and loads through the mapping, by the routine that was chosen
     routine,  ///< by one routine
@@ -58,7 +58,7 @@ public:
     /// @throws error
     compared_copies(opened_gpu const& gpu, options const& values, std::size_t max);
 
-    /// What write() and read() do.
+    /// The method of write() and read().
     [[nodiscard]] copy_method chosen(host_memory_kind host = host_memory_kind::pageable);
     [[nodiscard]] std::vector<copy_method> every_routine(); ///< each that this CPU supports
     [[nodiscard]] copy_method adaptive(host_memory_kind host);

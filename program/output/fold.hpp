@@ -14,8 +14,8 @@ namespace barmap::tool {
 /// A text in lines of that many columns, broken at its spaces. A word that is longer is not broken.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t width);
 
-/// Text whose lines have at most page_width() columns, where their words allow it. What continues a
-/// line stands under the last of its columns, which two or more spaces separate.
+/// Text whose lines have at most page_width() columns, where their words allow it. The rest of a
+/// line continues under its last column; two or more spaces separate columns.
 [[nodiscard]] std::string fold(std::string_view text, std::size_t width = page_width());
 
 } // namespace barmap::tool

@@ -16,7 +16,7 @@
 
 namespace barmap::tool {
 
-/// What a subcommand found: text for people while it runs, and one JSON object at the end:
+/// The findings of a subcommand: text for people while it runs, and one JSON object at the end:
 /// {"barmap", "command", "machine", "results": [...]}.
 class report {
 public:

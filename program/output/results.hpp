@@ -14,7 +14,7 @@
 
 namespace barmap::tool {
 
-// What a cell says of a JSON value.
+// A cell's text for a JSON value.
 [[nodiscard]] std::string text_of(json const& value); ///< text as it is, nothing for null
 [[nodiscard]] std::string size_of(json const& bytes); ///< "4 KiB", nothing for null
 [[nodiscard]] std::string us_of(json const& ns);      ///< microseconds()
@@ -56,7 +56,7 @@ struct result_row {
     json row;
 };
 
-/// What is measured.
+/// A measurement.
 struct measurement {
     measurement(char const* member, std::vector<column> all, std::string before = {},
                 std::string after = "\n")

@@ -22,7 +22,7 @@ using clock = std::chrono::steady_clock;
     return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-/// What reading the clock twice costs: the median of many; measured once.
+/// The cost of reading the clock twice: the median of many; measured once.
 [[nodiscard]] double clock_cost_ns();
 
 /// Nanoseconds per operation of work(), which does that many operations.

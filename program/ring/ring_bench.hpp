@@ -32,7 +32,7 @@ struct ring_options : options {
     bool load = false;
 };
 
-/// What every part of the subcommand works with. The GPU's context is current.
+/// The common objects of every part of the subcommand. The GPU's context is current.
 struct ring_bench {
     report& out;
     opened_gpu const& gpu;
@@ -67,7 +67,7 @@ struct ring_bench {
 /// "idle" or "loaded", of the member "load".
 [[nodiscard]] column link_column();
 
-/// Who reads or writes on the GPU.
+/// The threads that read or write on the GPU.
 enum class ring_threads { one, warp, many };
 [[nodiscard]] std::string_view name_of(ring_threads who); ///< as in the names of kernels
 
@@ -134,7 +134,7 @@ public:
     /// @param more    an address, the last parameter
     void launch(ring_task task, std::function<void()> const& close, kernel_parameters handles,
                 CUdeviceptr more = 0);
-    /// What it found, when it has ended. @throws gpu_timeout
+    /// Its findings, when it has ended. @throws gpu_timeout
     [[nodiscard]] std::vector<ring_findings> wait() const;
 
 private:
@@ -179,7 +179,7 @@ template <class Ring>
 // Each measures, reports, and returns whether every message was right. @throws error, gpu_timeout
 
 [[nodiscard]] bool measure_ring_rates(ring_bench const& bench);
-/// What a push costs the CPU.
+/// The CPU's cost of a push.
 [[nodiscard]] bool measure_ring_pushes(ring_bench const& bench);
 [[nodiscard]] bool measure_ring_trips(ring_bench const& bench);
 [[nodiscard]] bool measure_ring_fifo(ring_bench const& bench);

@@ -118,7 +118,7 @@ public:
 
     /// The next message, if the kernel has not ended before it.
     bool pop() {
-        // What has arrived is inspected where it is read to: passing it on would take as long as
+        // Messages are inspected in the memory to which they are read: passing them on would take as long as
         // the pop.
         if (auto const message = ring_.try_pop()) {
             take(*message);

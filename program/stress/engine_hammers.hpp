@@ -25,8 +25,8 @@ struct anvil {
 using hammer_progress = std::function<void(std::uint64_t done)>;
 
 /// Copies pieces of random sizes, offsets and order to the GPU and back, hundreds in one call.
-/// What must be on either side is known of every byte: of the pieces and of the gaps between them.
-/// Thread rule: one thread; it needs no CUDA context.
+/// It knows the right value of every byte on either side: of the pieces and of the gaps between
+/// them. Thread rule: one thread; it needs no CUDA context.
 class piece_hammer {
 public:
     static constexpr std::size_t longest = std::size_t{16} << 10;

@@ -40,7 +40,7 @@ bool tell(report& out, json row, outcome const& found, std::string_view what) {
     return found.good();
 }
 
-/// What one engine copies.
+/// The memory that one engine copies.
 struct engine_target {
     std::string engine;
     reached_memory reached;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What nvidia.ko offers to other drivers for GPU memory (GPUDirect RDMA), as far as gdrdrv uses it.
+ * The interface of nvidia.ko to other drivers for GPU memory (GPUDirect RDMA), as far as gdrdrv uses it.
  * The build takes the nv-p2p.h of the installed NVIDIA driver where it finds one, and this one
  * elsewhere. Names and order are NVIDIA's, of driver 590 and later: the kernel's symbol versions are
  * computed from them.
