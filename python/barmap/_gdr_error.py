@@ -10,7 +10,7 @@ from ._barmap import gdrapi
 
 
 class GDRError(Exception):
-    """What libgdrapi refuses.
+    """A refusal of libgdrapi.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class GDRError(Exception):
     ----------
     code, errno : int
     message : str
-        What was attempted, why it was refused, and what to do.
+        The attempted operation, the reason of the refusal, and the advice.
 
     Examples
     --------

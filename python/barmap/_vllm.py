@@ -43,7 +43,7 @@ _failure = ""  # why barmap copies no more in this process
 
 
 def register() -> None:
-    """What vLLM calls in each of its processes, before it imports its handlers in one of them."""
+    """vLLM calls this in each of its processes, before it imports its handlers in one of them."""
     if os.environ.get("BARMAP_VLLM") != "1":
         return
     if MODULE in sys.modules:
@@ -102,7 +102,7 @@ def _derive_from(module: ModuleType) -> None:
 
 
 class _Handler:
-    """What the plug-in adds to vLLM's handler."""
+    """The plug-in's additions to vLLM's handler."""
 
     _batches: Optional[_Batches] = None
 

@@ -28,7 +28,7 @@ def memory_pool() -> cupy.cuda.MemoryPool:
     Returns
     -------
     cupy.cuda.MemoryPool
-        ``pool.free_all_blocks()`` frees unused memory. What `barmap` refuses is raised as
+        ``pool.free_all_blocks()`` frees unused memory. If `barmap` refuses, it raises
         `barmap.Error`.
     """
     return cupy.cuda.MemoryPool(cupy.cuda.PythonFunctionAllocator(_malloc, _free).malloc)

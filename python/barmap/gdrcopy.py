@@ -238,7 +238,7 @@ class GDRHandle:
                 raise _refusal("unpin", code)
 
     def get_info(self) -> Dict[str, Any]:
-        """What is known of the pinned memory, as it is now.
+        """The present state of the pinned memory.
 
         Returns
         -------

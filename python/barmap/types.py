@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What functions of barmap return, for annotations and ``isinstance()``.
+"""The types that functions of barmap return, for annotations and ``isinstance()``.
 
 `Engine` and `CopyCrossover` are what `barmap.Device` lists, `MappingEvents` what `barmap.Mapping.events` is,
 and `MappingEvent` what that yields.

@@ -17,7 +17,7 @@ namespace barmap::python {
 namespace {
 
 constexpr std::size_t alignment = 512; ///< that of cuMemAlloc, in bytes
-/// What the driver gives at least. Smaller requests share one.
+/// The least block of the driver. Smaller requests share one.
 constexpr std::size_t slab_bytes = std::size_t{2} << 20;
 constexpr std::size_t largest_piece = slab_bytes / 4;
 
@@ -26,8 +26,8 @@ struct slab {
     std::size_t used = 0;
 };
 
-/// What libraries hold. Pieces of a slab are not used again before all of it is free: libraries
-/// keep pools of their own, and rarely free anything.
+/// The memory that libraries hold. Pieces of a slab are not used again before all of it is free:
+/// libraries keep pools of their own, and rarely free anything.
 struct lent_memory {
     std::mutex lock;
     std::map<std::uintptr_t, std::shared_ptr<own_memory>> by_address;

@@ -54,7 +54,7 @@ void expect_different(rows const& to, std::size_t how_many) {
                                     " again: rows are copied in no order");
 }
 
-/// What is read must not be written, where both sides are parts of one memory.
+/// Where both sides are parts of one memory, no byte may be both read and written.
 void expect_apart(std::span<copy_piece const> pieces, rows const& to, rows const& from) {
     std::vector<std::pair<std::uintptr_t, std::uintptr_t>> written; // begins and ends
     std::uintptr_t first = UINTPTR_MAX, last = 0;

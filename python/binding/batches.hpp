@@ -38,8 +38,8 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
 [[nodiscard]] std::size_t first_row_of(std::span<copy_piece const> pieces, std::size_t piece,
                                        std::size_t row_bytes) noexcept;
 
-/// What copies batches for one GPU, kept open until the process ends, and the batches that nobody
-/// has a ticket of. Thread rule: members may be called at once. None needs the GIL.
+/// The queue that copies batches for one GPU, kept open until the process ends, and the batches
+/// whose tickets nobody has. Thread rule: members may be called at once. None needs the GIL.
 class batches {
 public:
     /// @throws error as device::open and device::batch_queue

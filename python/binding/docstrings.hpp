@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// What the methods of MappedMemory promise, in NumPy's style, each after its signature in the form
-/// that Python reads. Their examples are run by python/tests/examples_test.py.
+/// The contracts of the methods of MappedMemory, in NumPy's style, each after its signature in the
+/// form that Python reads. Their examples are run by python/tests/examples_test.py.
 namespace barmap::python::docstrings {
 
 inline constexpr char write[] = "write($self, /, buf, offset=0)\n--\n\n"

@@ -299,7 +299,7 @@ void bind(nb::module_& module) {
         .def("unmap", &pinned::unmap)
         .def("get_callback_flag", &callback_flag);
     room.def("open", &open, nb::sig("def open() -> Session | None"));
-    // What is no int is refused, and asked for its number then.
+    // An argument that is no int is refused, and asked for its number then.
     room.def("copy_to_mapping", &copy_to,
              nb::sig("def copy_to_mapping(pinned: Pinned, mapped: int, host: typing.SupportsIndex, "
                      "size: typing.SupportsIndex, /) -> int"));

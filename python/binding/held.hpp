@@ -22,7 +22,7 @@
 
 namespace barmap::python {
 
-/// What a look at something that another side changes has found. `over`: it will never come.
+/// The result of a look at something that another side changes. `over`: it will never come.
 enum class sight { nothing, found, over };
 
 /// Something in memory that CPU and GPU share, as Python holds it. The memory goes with release(),
@@ -35,13 +35,13 @@ public:
     /// Makes the thing of a descriptor that share() returned.
     using opener = std::function<Thing(int descriptor)>;
 
-    /// What cannot be shared. @param what as messages call it
+    /// A thing that cannot be shared. @param what as messages call it
     /// @param make returns the thing, without the GIL
     /// @param ended what it is after release(), as messages say
     template <class Make>
     held(char const* what, Make const& make, char const* ended = "released")
         : what_(what), ended_(ended), state_(made(make)) {}
-    /// What can. @param open as make
+    /// A thing that can be shared. @param open as make
     template <class Make>
     held(char const* what, Make const& make, opener open)
         : inheritable([this] { return share(); },
@@ -51,7 +51,7 @@ public:
                               state_ = std::move(opened);
                       }),
           what_(what), state_(made(make)) {}
-    /// What another process has shared.
+    /// A thing that another process has shared.
     held(char const* what, opener open, int descriptor)
         : held(
               what, [&] { return open(descriptor); }, open) {}

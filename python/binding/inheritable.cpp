@@ -12,7 +12,7 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-/// What can be shared and is not released, by number. Never destroyed, as objects may outlive any
+/// The objects that can be shared and are not released, by number. Never destroyed, as objects may outlive any
 /// order of destruction. The GIL protects it.
 std::map<std::uint64_t, inheritable*>& all() {
     static auto* const known = new std::map<std::uint64_t, inheritable*>;

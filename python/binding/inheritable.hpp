@@ -43,14 +43,14 @@ protected:
     using share_function = std::function<int()>;
     using open_function = std::function<void(int descriptor)>;
 
-    /// What cannot be shared, and is refused in a child.
+    /// An object that cannot be shared, and is refused in a child.
     inheritable() = default;
     inheritable(share_function share, open_function open);
     ~inheritable() { leave(); }
 
     /// Children can no longer ask for it.
     void leave() noexcept;
-    /// What each call begins with that needs the memory. May run Python, and let other threads run.
+    /// The first step of each call that needs the memory. May run Python, and let other threads run.
     /// @param what     as messages call it
     /// @param instead  what to do with an object that cannot be shared
     /// @throws error errc::forked_child in a child that cannot open it

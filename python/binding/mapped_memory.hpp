@@ -44,7 +44,7 @@ public:
     mapped_memory(mapped_memory const&) = delete;
     mapped_memory& operator=(mapped_memory const&) = delete;
 
-    /// What the bytes are, for the buffer protocol, and which of them are copied in which order.
+    /// Sets the elements for the buffer protocol, and which bytes are copied in which order.
     /// Until then: all, as bytes.
     /// @param dtype  None: any elements may be written
     /// @param format as in PEP 3118; empty where that has none for the dtype

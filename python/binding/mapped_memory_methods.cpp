@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The class MappedMemory as Python sees it. What users call are methods of Python's own kind and
+// The class MappedMemory as Python sees it. The methods for users are of Python's own kind and
 // not nanobind's, which inspect.signature does not know and whose argument errors speak of C++.
 #include "arguments.hpp"
 #include "docstrings.hpp"

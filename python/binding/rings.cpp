@@ -47,7 +47,7 @@ sight held_ring<Ring>::look(Ring& ring, std::chrono::nanoseconds at_most) noexce
         return sight::found;
     if (!ring.closed())
         return sight::nothing;
-    // What came before the end is there by now.
+    // Messages from before the end are there by now.
     return ring.wait_for(std::chrono::nanoseconds(0)) ? sight::found : sight::over;
 }
 
@@ -66,7 +66,7 @@ words words_of(gpu::ring_handle const& of) {
     return {address(of.slots), address(of.control), address(of.credits), of.mask};
 }
 
-/// What both directions have.
+/// The common part of both directions.
 template <class Ring>
 auto bind_ring(nb::module_& module, char const* name) {
     using self = held_ring<Ring>;

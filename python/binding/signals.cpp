@@ -70,7 +70,7 @@ sight sight_of(bool is_found) {
     return is_found ? sight::found : sight::nothing;
 }
 
-/// What both directions have.
+/// The common part of both directions.
 template <class Counter>
 auto bind_counter(nb::module_& module, char const* name) {
     using self = held<Counter>;

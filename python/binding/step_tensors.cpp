@@ -229,7 +229,7 @@ bool pop_outputs(held_steps<step_outputs>& from, buffer results) {
     return pop_to(from, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
 }
 
-/// What both have.
+/// The common part of both.
 template <class Held>
 nb::class_<Held> bind_either(nb::module_& module, char const* name, char const* launch) {
     return nb::class_<Held>(module, name)

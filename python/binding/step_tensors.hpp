@@ -20,7 +20,7 @@ namespace barmap::python {
 /// Addresses and bytes, as Python gives them.
 using tensor_list = std::vector<std::pair<std::uintptr_t, std::size_t>>;
 
-/// What a step's inputs or outputs, step_inputs or step_outputs, are as Python holds them.
+/// The inputs or outputs of a step, step_inputs or step_outputs, as Python holds them.
 template <class Steps>
 class held_steps : public held<Steps> {
 public:

@@ -23,7 +23,7 @@ class Array(Mapping):
     """An array in GPU memory that the CPU reaches, made by `barmap.alloc`. It is its own `Mapping`.
 
     Libraries take it by ``__cuda_array_interface__`` or DLPack, for example
-    ``torch.from_dlpack(array)`` or ``cupy.asarray(array)``. What they make from it keeps it alive.
+    ``torch.from_dlpack(array)`` or ``cupy.asarray(array)``. Their arrays keep it alive.
     `close` is refused as long as something made by DLPack is alive; users of the other interface
     are unknown, and `close` frees the memory all the same.
 

@@ -77,7 +77,7 @@ def device_struct(dtype: npt.DTypeLike, name: str) -> str:
     ----------
     dtype : numpy.dtype or what it is made from
     name : str
-        What the struct is called; a nested one is called that, an underscore and its field.
+        The name of the struct; the name of a nested one is that, an underscore and its field.
 
     Returns
     -------

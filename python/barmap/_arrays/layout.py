@@ -86,7 +86,7 @@ class Layout(NamedTuple):
 
     @property
     def format(self) -> str:
-        """What the buffer protocol calls the elements; empty for those it lacks, such as dates."""
+        """The buffer protocol's name of the elements; empty for those it lacks, such as dates."""
         import numpy as np
 
         exporter: Any = np.empty(0, self.dtype)
@@ -145,7 +145,7 @@ class Source(NamedTuple):
     typed : bool
         The owner says what the elements are; else they are bytes of anything.
     ipc : IpcMemory or None
-        What names memory that has no address in this process.
+        The name of memory that has no address in this process.
     """
 
     owner: Optional[object]

@@ -250,7 +250,7 @@ class Mapping(_barmap.MappedMemory):
         Parameters
         ----------
         value : scalar
-            What NumPy makes an element from: a number, or a tuple for a structured dtype. The
+            A value from which NumPy makes an element: a number, or a tuple for a structured dtype. The
             elements of an address are bytes: 0 to 255. Raw elements (V2) take `bytes` of their
             size, or 0.
         offset : int, optional

@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     name : str
         Of the argument that the array is.
     owner : object or None
-        What keeps the memory.
+        The object that keeps the memory.
     row_shape : tuple of int
     stride, row_nbytes : int
         Bytes from one row to the next, and of each.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be mapped: finds out where an object's GPU memory is."""
+"""Finds out where the GPU memory of an object is that can be mapped."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def find_array(x: Any, says: str, advice: str) -> Source:
     Parameters
     ----------
     says, advice : str
-        What an error says before and after it names x: "gpu is", "give an array on a GPU".
+        The words of an error before and after the name of x: "gpu is", "give an array on a GPU".
 
     Raises
     ------

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What all rooms stand on: names of what callers give, numbers, errors, waits, streams, and this machine."""
+"""The ground of all rooms: names of arguments, numbers, errors, waits, streams, and this machine."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the package brings beside Python: the program and libraries, where its build made them."""
+"""The parts of the package beside Python: the program and libraries, where its build made them."""
 
 from __future__ import annotations
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """What barmap, the driver or the operating system refuses.
+    """A refusal of barmap, the driver or the operating system.
 
     ``str(error)`` is a whole sentence: operation, cause, backend and advice.
 
     Attributes
     ----------
     operation : str
-        What was attempted.
+        The attempted operation.
     code : int
         The cause, in its category.
     category : str
-        Who refused: "barmap", "system" (errno), "cuda" (CUresult), "vulkan" (VkResult) or "rm"
+        The party that refused: "barmap", "system" (errno), "cuda" (CUresult), "vulkan" (VkResult) or "rm"
         (NV_STATUS).
     backend : str
         Name of the backend, or empty.

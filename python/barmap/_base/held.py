@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the package has of memory that a CPU and a GPU share, until it is released."""
+"""Holders of memory that a CPU and a GPU share, until it is released."""
 
 from __future__ import annotations
 

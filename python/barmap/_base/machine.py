@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What this machine has: GPUs, backends, and the simulated GPU."""
+"""The parts of this machine: GPUs, backends, and the simulated GPU."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _print_gpus() -> None:
 
 
 def _rows_of_another_process() -> Optional[List[Dict[str, Any]]]:
-    """What another process finds; None if there can be none, or if it fails: this one then says why."""
+    """The GPUs that another process finds; None if there can be none, or if it fails: this one then says why."""
     command = command_of("from barmap._base import machine; machine._print_gpus()")
     if not command or _INSIDE in os.environ:
         return None
@@ -196,7 +196,7 @@ def _refused(operation: str, reason: str, advice: str) -> Error:
 
 
 def info() -> Dict[str, Any]:
-    """What ``barmap info --json`` prints: GPUs, backends and CPU copy routines.
+    """The output of ``barmap info --json``: GPUs, backends and CPU copy routines.
 
     Runs that program, in which every backend is started on every GPU; this process stays as it is.
     Where there is no GPU, every backend is listed as absent, with the reason.

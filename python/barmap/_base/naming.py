@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What errors and reprs call things."""
+"""The names of things in errors and reprs."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def pinned(
 
 
 class BatchQueue:
-    """What copies batches of scattered pieces for one GPU, by their addresses. Made by
+    """Copies batches of scattered pieces for one GPU, by their addresses. Made by
     `barmap.batch_queue`.
 
     `copy_rows` is for arrays. Here nothing is checked but the numbers: an address that
@@ -162,7 +162,7 @@ class BatchQueue:
     name : str
         "channel" or "driver": what takes batches now.
     reports : list of Engine
-        What was found of each engine that was tried for batches, in order.
+        The state of each engine that was tried for batches, in order.
 
     Examples
     --------

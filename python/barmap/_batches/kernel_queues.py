@@ -265,8 +265,8 @@ class KernelQueue:
     def restart(self) -> None:
         """Makes the queue again, after it has stopped, in about 15 ms.
 
-        Work that uses it must have ended: synchronize with its streams first. What no doorbell was
-        rung for is never copied. Graphs that `submit` was captured in, and `handle`, must be made
+        Work that uses it must have ended: synchronize with its streams first. Lists without a rung
+        doorbell are never copied. Graphs that `submit` was captured in, and `handle`, must be made
         again. No other thread may use the queue meanwhile.
 
         Raises

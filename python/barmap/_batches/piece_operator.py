@@ -22,7 +22,7 @@ def copy_pieces(
     queue: int,
     seconds: float,
 ) -> None:
-    """What the operator does, when its turn comes: here the tensors have addresses.
+    """The work of the operator, when its turn comes: here the tensors have addresses.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``barmap plot`` draws, out of the files of the tool's measurements."""
+"""The series that ``barmap plot`` draws, from the files of the tool's measurements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What one file has of one kind of thing: times by size, or times of things that have no size, or
+    """The figures of one kind of thing in one file: times by size, or times of things that have no size, or
     numbers of them."""
 
     title: str

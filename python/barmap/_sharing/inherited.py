@@ -43,7 +43,7 @@ def _connected() -> Tuple[socket.socket, socket.socket]:
 
 
 def _receive(where: socket.socket) -> Tuple[bytes, Optional[int]]:
-    """What was sent, and the descriptor, if there is one. It is not inheritable."""
+    """The received bytes, and the descriptor, if there is one. It is not inheritable."""
     # Not by socket.recv_fds, which ignores flags before Python 3.12.
     received = array.array("i")
     room = socket.CMSG_LEN(received.itemsize)
@@ -83,11 +83,11 @@ class _Questions:
         self._close(self._far)
 
     def close_near(self) -> None:
-        """What a child does: it and its siblings notice the end of their parent only then."""
+        """Makes a child, which calls this, and its siblings notice the end of their parent."""
         self._close(self._near)
 
     def answer(self) -> None:
-        """What a thread of the process does until the process ends, or a child ends it: the next
+        """The work of a thread of the process, until the process ends, or a child ends it: the next
         fork begins again.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _FAULTS)

@@ -31,19 +31,19 @@ class _Descriptor:
 
 
 def _open_again(duplicate: Any, layout: Layout, read_only: bool, typed: bool) -> Mapping:
-    """What a mapping is in the process that receives it."""
+    """The mapping in the process that receives it."""
     received = _Descriptor(duplicate.detach())
     return Mapping(Shared(received.number, layout, read_only, typed))
 
 
 def _open_signal_again(duplicate: Any, kind: Any, *dtype: Any) -> Any:
-    """What a ring, a counter or a log is there."""
+    """The ring, counter or log in the process that receives it."""
     received = _Descriptor(duplicate.detach())
     return kind.open_shared(received.number, *dtype)
 
 
 def _sent(shared: Any) -> Any:
-    """What takes a descriptor to the process that unpickles it."""
+    """Takes a descriptor to the process that unpickles it."""
     descriptor = _Descriptor(shared.share())
     starting = context.get_spawning_popen()
     if starting is not None:  # which takes the descriptor only when everything is pickled

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What rings of both directions have."""
+"""The common part of rings of both directions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What inputs and outputs of steps have."""
+"""The common part of inputs and outputs of steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tensor(name: Any, x: Any, is_written: bool) -> Source:
 
 
 class EitherSteps(Awaited[Steps]):
-    """What inputs and outputs have."""
+    """The common part of inputs and outputs."""
 
     _ARE_WRITTEN: bool  # the tensors, by the kernel
     _layouts: Dict[str, Layout]

@@ -66,7 +66,7 @@ def expect_value(dtype: np.dtype[Any], value: Any, name: str = "the message") ->
                 raise ValueError(f"{name} is {len(value)} long, and {dtype} has room for {room}")
 
 
-# By numpy.dtype.kind. What is not here, NumPy converts: dates.
+# By numpy.dtype.kind. NumPy converts all other kinds: dates.
 _ALLOWED: Dict[str, Any] = {
     "b": bool,
     "f": (int, float),
@@ -114,7 +114,7 @@ _NUMBERS = {int, float}
 
 
 def _packer(dtype: np.dtype[Any]) -> Optional[Callable[..., bytes]]:
-    """What packs the numbers that this dtype consists of, if it does."""
+    """Packs the numbers of this dtype, if it consists of numbers."""
     fields = [dtype.fields[name] for name in dtype.names or ()] if dtype.fields else [(dtype, 0)]
     layout, end = "=", 0
     for base, offset, *_ in fields:

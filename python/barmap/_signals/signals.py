@@ -21,8 +21,8 @@ Counter = TypeVar("Counter", _barmap.CounterToGpu, _barmap.CounterToCpu)
 class Arena(Held[_barmap.Arena]):
     """Memory of which counters take parts, so that hundreds share one pin.
 
-    A counter to the GPU takes 128 bytes of GPU memory, and one to the CPU 128 of each kind. What is
-    released gives its part back.
+    A counter to the GPU takes 128 bytes of GPU memory, and one to the CPU 128 of each kind. The
+    release of a counter returns its part.
 
     The memory stays until the arena and all that took a part of it are released. It is a context
     manager: leaving the block releases it. Any number of threads may use it.
@@ -179,7 +179,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
         Raises
         ------
         barmap.Error
-            What CUDA reports; where the driver lacks such waits; in a forked child.
+            If CUDA reports an error; where the driver lacks such waits; in a forked child.
         TypeError
             If it is no stream.
 
@@ -199,7 +199,7 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
     Attributes
     ----------
     value : int
-        As it is now. What was stored before it was advanced is seen after.
+        As it is now. After the read, stores before its last advance are visible.
     released : bool
     handle : array of 24 bytes
     handle_words : tuple of int

@@ -53,8 +53,8 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     Attributes
     ----------
     host : dict of numpy.ndarray
-        What to fill for the next step, by name: of the shapes and dtypes of the GPU arrays. They
-        keep what was pushed last.
+        Arrays to fill for the next step, by name: of the shapes and dtypes of the GPU arrays. They
+        keep their last pushed contents.
     versions : int
     failed : bool
         A load has given up waiting.
@@ -136,7 +136,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         Raises
         ------
         barmap.Error
-            What CUDA reports.
+            If CUDA reports an error.
         TypeError
             If it is no stream; without one, if there are arrays of PyTorch and of CuPy.
 

@@ -117,7 +117,7 @@ from ._use_mapping import use_mapping
 # The version of PybindGPU whose names are here.
 major_version, minor_version, release_version = 0, 2, 1
 
-# What PybindGPU calls them.
+# PybindGPU's names of them.
 ptr_wrapper_int16 = pointer_wrapper_int16
 ptr_wrapper_int32 = pointer_wrapper_int32
 ptr_wrapper_int64 = pointer_wrapper_int64
@@ -234,7 +234,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What depends on the machine: asking chooses and loads the runtime."""
+    """Names that depend on the machine: asking chooses and loads the runtime."""
     if name == "use_hip":
         return _runtime.vendor() == "hip"
     if name == "cuda_enabled":

@@ -61,7 +61,7 @@ def cudaGetErrorName(error: int) -> str:
 
 
 def cudaGetErrorString(error: int) -> str:
-    """What a code means."""
+    """The meaning of a code."""
     return _runtime.error_string(int(error))
 
 
@@ -76,7 +76,7 @@ def cudaPeekAtLastError() -> cudaError_t:
 
 
 class _Handle:
-    """What streams and events have in common."""
+    """The common part of streams and events."""
 
     _object: Any
 
@@ -99,7 +99,7 @@ class _Handle:
         return int(self._object.device)
 
     def last_status(self) -> cudaError_t:
-        """What the runtime answered to the last call on this object, its creation at first."""
+        """The runtime's answer to the last call on this object, its creation at first."""
         return self._status
 
     def _note(self, status: int) -> cudaError_t:
@@ -213,7 +213,7 @@ def cudaStreamWaitEvent(stream: cudaStream_t, event: cudaEvent_t) -> cudaError_t
 
 
 class cudaDeviceProp:
-    """What a GPU is. All are methods, as in PybindGPU.
+    """The properties of a GPU. All are methods, as in PybindGPU.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class cudaDeviceProp:
         return self._facts[name]
 
     def last_status(self) -> cudaError_t:
-        """What the runtime answered."""
+        """The runtime's answer."""
         return self._status
 
     def name(self) -> str:
@@ -302,6 +302,6 @@ class cudaDeviceProp:
 
 
 def cudaGetDeviceProperties(device: int) -> Tuple[cudaDeviceProp, cudaError_t]:
-    """What a GPU is, as an object."""
+    """The properties of a GPU, as an object."""
     properties = cudaDeviceProp(device)
     return properties, properties.last_status()

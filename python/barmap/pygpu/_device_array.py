@@ -184,7 +184,7 @@ class DeviceArray(_runtime.HostExport):
         return list(self._host_array.strides)
 
     def last_status(self) -> cudaError_t:
-        """What the runtime answered to the last call for this array."""
+        """The runtime's answer to the last call for this array."""
         return self._status
 
     def allocated(self) -> bool:
@@ -281,7 +281,7 @@ def one_element(val: Any, dtype: Any) -> Any:
 
 
 def refused_index(idx: int, size: int) -> cudaError_t:
-    """What set_val returns for an index outside of the array."""
+    """The result of set_val for an index outside of the array."""
     warnings.warn(
         f"index {idx} is outside of an array of {size} elements: nothing was written",
         RuntimeWarning,

@@ -41,7 +41,7 @@ class pointer_wrapper:
         Parameters
         ----------
         owner : object, optional
-            What keeps the memory; the pointer keeps it.
+            The object that keeps the memory; the pointer keeps that object.
 
         Raises
         ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What arrays have to do with others: memory of other libraries, shapes, data types."""
+"""Arrays and other libraries: their memory, shapes, data types."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What calls of the runtime answer, as objects."""
+"""The answers of the runtime's calls, as objects."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Transferred(Exported):
 
     @property
     def last_status(self) -> cudaError_t:
-        """What the runtime answered to the last call for this array."""
+        """The runtime's answer to the last call for this array."""
         return self._status
 
     def _host_side(self) -> Any:

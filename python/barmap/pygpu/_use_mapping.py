@@ -13,7 +13,7 @@ def use_mapping(on: bool) -> bool:
     Returns
     -------
     bool
-        What it was before.
+        The previous setting.
 
     Examples
     --------

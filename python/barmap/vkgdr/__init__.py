@@ -48,7 +48,7 @@ class OpenFlags(_enum.IntEnum):
 
 
 class VkgdrError(RuntimeError):
-    """What libvkgdr refuses; says why, and what to do.
+    """A refusal of libvkgdr, with its reason and advice.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class RawMemory(_vkgdr.HasMemory):
 
     @property
     def non_coherent_atom_size(self) -> int:
-        """What ranges to flush and to invalidate are aligned to, bytes; 1 for coherent memory."""
+        """The alignment of ranges to flush and to invalidate, in bytes; 1 for coherent memory."""
         return self._allocated().non_coherent_atom_size
 
     @property
@@ -232,8 +232,8 @@ class RawMemory(_vkgdr.HasMemory):
 class Memory(RawMemory):
     """GPU memory for CuPy, PyTorch, Numba and all others that know ``__cuda_array_interface__``.
 
-    What they make from it (``cupy.asarray(memory)``) keeps this object alive; `free` gives the
-    memory back all the same.
+    Their arrays (``cupy.asarray(memory)``) keep this object alive; `free` frees the
+    memory all the same.
 
     Examples
     --------
