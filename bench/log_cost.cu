@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a record of a log costs a kernel, beside atomics in host memory and in GPU memory, and whether
-// records arrive whole: each is verified while kernels write as fast as they can.
+// The cost of a log's record to a kernel, beside atomics in host memory and in GPU memory. Also
+// verifies that records arrive whole, while kernels write as fast as they can.
 //
 //     nvcc -std=c++20 -O2 -arch=sm_90 -o log_cost log_cost.cu $(pkg-config --cflags --libs barmap)
 //

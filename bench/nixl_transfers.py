@@ -212,7 +212,7 @@ def measure(backend, operation, here, there, count, size, rounds):
 
 
 def ways(gpus, pipe, size):
-    """What is measured: a name, the operation, and what makes both sides."""
+    """The measured transfers: a name, the operation, and the makers of both sides."""
     pinned, first = partial(Pinned, size), partial(OnGpu, size, 0)
     yield "host to GPU", "WRITE", (pinned, first)
     yield "GPU to host", "READ", (pinned, first)

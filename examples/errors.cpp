@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What barmap says when it cannot do what it is asked: a code to branch on, and a line of advice.
+// An error of barmap has a code to branch on, and a line of advice.
 #include <barmap/barmap.hpp>
 
 #include <cstddef>

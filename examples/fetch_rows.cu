@@ -26,7 +26,7 @@ namespace gpu = barmap::gpu;
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
-/// What each step fetches: `count` rows of the table, which become contiguous in the cache.
+/// Each step fetches `count` rows of the table, which become contiguous in the cache.
 struct step_rows {
     char const* table; ///< host memory
     char* cache;       ///< GPU memory

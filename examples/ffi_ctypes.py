@@ -16,7 +16,7 @@ class Options(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("backend", c_char_p), ("flags", c_uint64)]
 
 
-# What each function returns and takes; handles are opaque pointers.
+# The types that each function returns and takes; handles are opaque pointers.
 FUNCTIONS = {
     "barmap_device_create": (c_int, c_int, POINTER(c_void_p)),
     "barmap_pin_allocate": (c_int, c_void_p, c_size_t, c_char_p, POINTER(c_void_p)),

@@ -32,7 +32,7 @@ struct entry {
     unsigned from, to;
 };
 
-/// What a graph copies: at each replay the next `count` entries of the page table.
+/// A graph copies, at each replay, the next `count` entries of the page table.
 struct job {
     char const* name;
     char const* from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What fetch_rows.cu and graph_of_copies.cu have in common: calls of CUDA, and figures of several
+// The common parts of fetch_rows.cu and graph_of_copies.cu: calls of CUDA, and figures of several
 // runs.
 #pragma once
 

@@ -96,7 +96,7 @@ def captured(torch, model, work):
 
 
 def fill(host, number, tokens):
-    """What the CPU tells the model before a step."""
+    """Fills the inputs that the CPU gives the model before a step."""
     host["x0"][:] = tokens
     host["x1"][:] = number % LONGEST
     for i in range(2, INPUTS):

@@ -30,7 +30,7 @@ array = np.asarray(memory).view(np.float32)  # no copy
 array[:] = np.arange(1000)
 memory.flush(0, len(memory))  # before GPU work that reads it
 
-# What the GPU has there:
+# The GPU's bytes there:
 there = np.empty(1000, np.float32)
 assert cuda.cuMemcpyDtoH_v2(ctypes.c_void_p(there.ctypes.data), ctypes.c_uint64(memory.device_ptr),
                             ctypes.c_size_t(there.nbytes)) == 0

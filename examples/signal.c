@@ -28,7 +28,7 @@ int main(void) {
     barmap_counter_to_gpu* inputs = NULL;
     barmap_counter_to_cpu* done = NULL;
     // One block of memory of each kind for all of them.
-    // What a kernel takes, by value: __global__ void serve(barmap::gpu::ring_to_gpu<command> in)
+    // A kernel takes it by value: __global__ void serve(barmap::gpu::ring_to_gpu<command> in)
     barmap_ring_handle handle;
     if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, 1 << 16, 1 << 12, NULL, &words) ||
         barmap_ring_to_gpu_create(NULL, words, sizeof(command), slots, &handle, &commands) ||

@@ -44,7 +44,7 @@ void check(cudaError_t result) {
     }
 }
 
-/// What the CPU knows before a step: the token before is part of it.
+/// Writes the inputs of a step; the token before is part of them.
 void fill(std::uint32_t* input, int tensor, std::uint32_t token, int step) {
     for (std::size_t i = 0; i < words; ++i)
         input[i] = token ^ static_cast<std::uint32_t>(step * 31 + tensor * 7 + i);

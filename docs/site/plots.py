@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 
 stand_in.import_package(pathlib.Path(__file__).resolve().parents[2] / "python", "0")
-# What `barmap plot` knows of axes.
+# The axes of `barmap plot`.
 from barmap._plots.plot import COLOURS, bytes_text, time_text  # noqa: E402
 from barmap._plots.plot_data import DIRECTIONS  # noqa: E402
 

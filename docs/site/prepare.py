@@ -68,7 +68,7 @@ def main(repository, target, program):
         for source in repository.glob(pattern):
             place = target / source.relative_to(repository)
             if source.suffix == ".md":
-                # What the site's table of contents has: the documents, and the page of the simulated GPU.
+                # The site's table of contents has the documents, and the page of the simulated GPU.
                 alone = source.parent not in (repository, repository / "docs", repository / "sim")
                 text = with_linked_directories(source, repository, target)
                 write(place, "---\norphan: true\n---\n" + text if alone else text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The Python package without its extension module, so that its reference can be made without building it.
 
-What the extension has is in its stubs (_barmap), and the text of its methods in docstrings.hpp.
+The extension's names come from its stubs (_barmap), and the texts of its methods from docstrings.hpp.
 """
 
 import inspect

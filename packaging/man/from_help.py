@@ -4,7 +4,7 @@
 
 Usage: from_help.py PROGRAM DIRECTORY
 
-What help is too short for is in barmap.roff and in barmap-SUBCOMMAND.roff, beside this file. A section of
+Text for which help is too short is in barmap.roff and in barmap-SUBCOMMAND.roff, beside this file. A section of
 these is DESCRIPTION, ENVIRONMENT, EXAMPLES (after those of help), SEE ALSO (pages beside barmap(1), a name
 in each line), or an option, whose text follows that of help.
 """

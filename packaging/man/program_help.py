@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``barmap --help`` and ``barmap SUBCOMMAND --help`` say, as CLI11 lays it out, in lines of 80 columns."""
+"""The text of ``barmap --help`` and ``barmap SUBCOMMAND --help``, as CLI11 lays it out, in lines of 80 columns."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _option(head: str, text: str) -> Option:
 
 
 def parsed(said: str) -> Help:
-    """What a help says."""
+    """The parts of a help text."""
     title, usage, *rest = said.splitlines()
     parts: dict[str, list[str]] = {}
     part = ""
@@ -91,7 +91,7 @@ def parsed(said: str) -> Help:
 
 
 def text_of(program: str, *words: str) -> str:
-    """What the program says."""
+    """The program's help."""
     asked = [program, *words, "--help"]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What manual pages say of the release that they are of."""
+"""The version and date of the release, for its manual pages."""
 
 import email.utils
 import re
