@@ -18,9 +18,9 @@ struct kernel {
 
 /// By name, or null.
 [[nodiscard]] kernel const* find_routine(std::string_view name) noexcept;
-/// Those of `barmap ring`.
+/// The kernels of `barmap ring`.
 [[nodiscard]] std::span<kernel const> ring_routines() noexcept;
-/// Those of step_inputs and step_outputs.
+/// The kernels of step_inputs and step_outputs.
 [[nodiscard]] std::span<kernel const> step_routines() noexcept;
 
 } // namespace barmap::sim

@@ -13,6 +13,6 @@ def version():
 
 
 def date():
-    """That of the newest entry of the Debian changelog."""
+    """The date of the newest entry of the Debian changelog."""
     said = re.search(r"^ -- .*>  (.*)$", (ROOT / "packaging/deb/debian/changelog").read_text(), re.M).group(1)
     return email.utils.parsedate_to_datetime(said).date()

@@ -13,7 +13,7 @@ struct other_program {
     int (*run)(int argc, char** argv);
 };
 
-/// Those of the products that are built with this one: gdrcopy/programs defines it, or no_other_programs.cpp.
+/// The programs of the products that are built with this one: gdrcopy/programs defines it, or no_other_programs.cpp.
 [[nodiscard]] std::span<other_program const> other_programs();
 
 } // namespace barmap::tool

@@ -29,8 +29,8 @@ kept_batches& kept() {
     return *all;
 }
 
-/// Of what is written to, no byte may be written twice: pieces are in no order. Takes memory by the
-/// length of the list, whatever the array's is.
+/// No byte may be written twice: pieces are in no order. Takes memory by the length of the list,
+/// whatever the array's is.
 void expect_different(rows const& to, std::size_t how_many) {
     if (!to.which)
         return;

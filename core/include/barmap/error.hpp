@@ -63,7 +63,7 @@ namespace detail {
 /// Throws this thread's last failure, which a C function has returned.
 [[noreturn]] void throw_failure(int status);
 
-/// The codes of one party. Those of another library's copy of it, with its name, are equal.
+/// The codes of one party. The codes of another library's copy of it, with its name, are equal.
 class code_category final : public std::error_category {
 public:
     constexpr code_category(barmap_status status, char const* name) noexcept

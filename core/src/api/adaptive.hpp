@@ -23,7 +23,7 @@ void use_engine(mapping_state& mapping, std::string_view name);
 void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) noexcept;
 
-/// By what copy_adaptively() copies, measured now if it has not been. @throws error
+/// The methods by which copy_adaptively() copies, measured now if they have not been. @throws error
 [[nodiscard]] copy_methods const& methods_of(pin_state const& pin);
 
 } // namespace barmap

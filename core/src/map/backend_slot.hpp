@@ -68,8 +68,8 @@ public:
     /// How to copy through this backend's mappings: measured in the scratch memory the first time.
     [[nodiscard]] copy_plan plan(cache_kind kind);
 
-    /// By what to copy to and from this backend's mappings: measured the first time, in 30 ms. Only
-    /// threads that ask for the same wait.
+    /// The methods for copies to and from this backend's mappings: measured the first time, in 30
+    /// ms. Only threads that ask for the same wait.
     /// @param engines that are usable
     [[nodiscard]] copy_methods const& methods(std::span<engine_slot* const> engines);
     /// The same, or null if it has not been measured. Thread rule: free.

@@ -15,7 +15,7 @@ unsigned long long id_of(CUdeviceptr address) {
     return id;
 }
 
-/// Where what is wanted of the allocation itself ends.
+/// The end of the wanted range, in the addresses of the allocation itself.
 CUdeviceptr last_wanted(cuda::memory const& memory) {
     cuda::allocation_part const& chunk = memory.chunks.back();
     return chunk.base + chunk.offset + chunk.length;

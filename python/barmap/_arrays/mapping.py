@@ -42,8 +42,8 @@ class Mapping(_barmap.MappedMemory):
     contiguous run is copied by itself, and the bytes between the runs stay as they are. An array
     whose elements share memory (a stride of 0) can be read, not written.
 
-    Any number of threads may use one mapping; where their ranges overlap, the order is theirs to
-    keep. In a forked child, the first call of a method opens the mapping, as `share` says; touching
+    Any number of threads may use one mapping; where their ranges overlap, they must keep the
+    order. In a forked child, the first call of a method opens the mapping, as `share` says; touching
     a view that the child has inherited ends it with SIGSEGV.
 
     Attributes

@@ -109,7 +109,7 @@ def gpu_of(stream: Stream) -> Optional[int]:
 def current_of(arrays: Iterable[Any]) -> int:
     """The handle of the stream that the arrays' library uses now, in this thread.
 
-    That of PyTorch or CuPy; the default stream, where all arrays are of other libraries.
+    It is PyTorch's or CuPy's current one; the default stream, where all arrays are of other libraries.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def list_of(pieces: Any, count: Any, ordinal: int) -> PieceList:
     Raises
     ------
     TypeError
-        For what is no array of 64-bit integers on a GPU.
+        If an argument is no array of 64-bit integers on a GPU.
     ValueError
         For another shape, an array that is not contiguous or not aligned, or of another GPU.
     barmap.Error
@@ -228,7 +228,7 @@ class KernelQueue:
         barmap.Error
             If CUDA refuses the launch, or does not know the memory; if the queue has stopped.
         TypeError
-            For what is no array of 64-bit integers on a GPU, or no stream; without a stream, if there
+            If an argument is no array of 64-bit integers on a GPU, or no stream; without a stream, if there
             are arrays of PyTorch and of CuPy.
         ValueError
             For another shape, an array that is not contiguous, or one or a stream of another GPU; for a

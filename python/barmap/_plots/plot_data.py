@@ -151,7 +151,7 @@ def _loaded(row: Row) -> str:
 
 _SMALL = "reads and posts of a line or less"
 
-# Of what has no size, by its measurement: the panel's title, and what one of it is called.
+# For operations without a size, by their measurement: the panel's title, and the name of one.
 _SPANS: Dict[str, Tuple[str, Callable[[Row], str]]] = {
     "pingpong": ("doorbell to the GPU and answer", lambda row: f"{row['doorbell']}, answer in {row['answer_in']}"),
     "trip": ("message to the GPU and back", lambda row: f"{row['way']}, {row['message_bytes']} B{_loaded(row)}"),

@@ -45,7 +45,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     barmap.Error
         If there is no memory.
     TypeError
-        For what is no array on a GPU, or is read-only.
+        If one is no array on a GPU, or is read-only.
     ValueError
         For an array that is not contiguous, or has no elements; for none at all, for arrays on
         several GPUs, and for other sizes.

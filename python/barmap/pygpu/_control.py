@@ -28,8 +28,8 @@ def cudaSetDevice(device: int) -> cudaError_t:
 def cudaGetDevice() -> Tuple[int, cudaError_t]:
     """The current GPU of this thread.
 
-    That of the context that is current in it, whichever library made it so; else the one that
-    cudaSetDevice chose, or 0.
+    It is the GPU of the thread's current context, whichever library made it current; else the one
+    that cudaSetDevice chose, or 0.
     """
     device, status = _runtime.get_device()
     return device, cudaError_t(status)

@@ -64,7 +64,7 @@ os::fd open_node(std::string const& path) {
     }
 }
 
-/// In what export_objects() makes. An export of another kind may name an object of another GPU.
+/// Marks the exports of export_objects(). Another export may name an object of another GPU.
 constexpr std::string_view export_tag = "barmap";
 
 } // namespace

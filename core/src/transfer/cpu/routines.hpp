@@ -24,8 +24,8 @@ namespace barmap::copy {
 /// null on a CPU for which no routine does. It contains no fence.
 [[nodiscard]] auto streaming_store() noexcept -> decltype(copy_routine::store);
 
-/// Puts in how a plan of its kind posts words and lines, which hangs on the CPU and not on the
-/// routines: direct stores where there are any, since a doorbell should leave at once.
+/// Sets how a plan of its kind posts words and lines. The CPU decides that, and not the routine:
+/// direct stores if it has them, since a doorbell should leave at once.
 void choose_posts(copy_plan& plan, cpu_features cpu) noexcept;
 
 } // namespace barmap::copy
