@@ -39,8 +39,8 @@ BARMAP_API int barmap_arena_create(barmap_device* device, size_t gpu_bytes, size
 BARMAP_API barmap_arena* barmap_arena_retain(barmap_arena* arena);
 
 /// Ends one use of the handle, and frees it with the last. The memory lives as long as rings and
-/// counters in it; when the last one goes, CUDA frees it, which waits for running kernels. NULL:
-/// does nothing.
+/// counters in it; when the last one is freed, CUDA frees the memory, which waits for running
+/// kernels. NULL: does nothing.
 ///
 ///     barmap_arena_destroy(words);
 BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
@@ -123,7 +123,7 @@ BARMAP_API int barmap_arena_part_stream_wait(barmap_arena_part const* part, void
 BARMAP_API int barmap_arena_part_stream_write(barmap_arena_part const* part, void* stream,
                                               uint64_t value);
 
-/// Gives a part back. No kernel and no copy may use it any more, and no other thread. NULL: does
+/// Returns a part to its arena. No kernel, copy or other thread may use it any more. NULL: does
 /// nothing.
 ///
 ///     barmap_arena_part_destroy(part);

@@ -34,7 +34,7 @@
 /// once; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
 /// fork(): a child inherits no mapping. In a child of a process that opened a GPU, it may only free
-/// the handles that it inherited, and ask of a device what <barmap/report.h> says; functions that
+/// the handles that it inherited, and ask a device as <barmap/report.h> allows; functions that
 /// need the GPU return BARMAP_ERROR_FORKED_CHILD. Memory that the child opens
 /// itself by a descriptor, with barmap_pin_open_shared() and its kind, it uses as any process does.
 ///

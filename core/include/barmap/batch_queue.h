@@ -25,8 +25,8 @@ typedef struct barmap_batch_queue barmap_batch_queue; ///< copies batches for on
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out);
 
-/// "channel" or "driver": the engine that takes batches now; starts one if none is at work, as
-/// barmap_batch_queue_open(), unlike which it opens no queues. "" if none works any more, and
+/// "channel" or "driver": the engine that takes batches now. Starts one if none is at work, but
+/// opens no queues, which barmap_batch_queue_open() does. "" if none works any more;
 /// barmap_error_message() then says why. Valid as long as the library is loaded. Any thread.
 ///
 ///     puts(barmap_batch_queue_engine(queue));
@@ -142,15 +142,16 @@ BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_
 BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t ticket, int* done);
 
 /// Spins until a batch is done, or the time is over. After a while it lets other threads run
-/// between its looks, and may return later on a busy machine. Otherwise as
+/// between its polls, and may return later on a busy machine. Otherwise as
 /// barmap_batch_queue_done().
 ///
 ///     barmap_batch_queue_wait(queue, ticket, 1000000000, &done); // for a second
 BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t ticket,
                                        uint64_t nanoseconds, int* done);
 
-/// The part of a ticket that batches of one queue of the engine share. Those end in their order; of
-/// others, any may end first, and so of batches in graphs, which have 0. Any thread.
+/// The part of a ticket that batches of one queue of the engine share. Batches of one queue end in
+/// their order; batches of different queues, and those in graphs, which have 0, end in any order.
+/// Any thread.
 ///
 ///     bool in_order = barmap_batch_queue_of(first) == barmap_batch_queue_of(second);
 BARMAP_API uint64_t barmap_batch_queue_of(uint64_t ticket);

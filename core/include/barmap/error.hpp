@@ -44,14 +44,14 @@ enum class errc {
     unsupported_operation = BARMAP_ERROR_UNSUPPORTED_OPERATION, ///< the backend lacks this operation
     no_device = BARMAP_ERROR_NO_DEVICE, ///< no driver, no GPU, or none with this ordinal
     backend_absent = BARMAP_ERROR_BACKEND_ABSENT, ///< the backend is not available on this machine
-    backend_broken = BARMAP_ERROR_BACKEND_BROKEN, ///< the backend is offered, but does not work
+    backend_broken = BARMAP_ERROR_BACKEND_BROKEN, ///< the backend is present, but does not work
     wrong_device = BARMAP_ERROR_WRONG_DEVICE, ///< the memory belongs to another GPU than the one asked
     /// The driver's data has a layout that this version does not know.
     unknown_layout = BARMAP_ERROR_UNKNOWN_LAYOUT,
     /// The GPU has too little free BAR1 aperture for the mapping.
     bar1_exhausted = BARMAP_ERROR_BAR1_EXHAUSTED,
     forked_child = BARMAP_ERROR_FORKED_CHILD, ///< the object belongs to the parent process
-    /// A copy engine has not ended a copy, which may still arrive.
+    /// A copy engine did not finish a copy, whose bytes may still arrive.
     copy_unfinished = BARMAP_ERROR_COPY_UNFINISHED,
     checkpointed = BARMAP_ERROR_CHECKPOINTED, ///< call checkpoint_restore() first
 };

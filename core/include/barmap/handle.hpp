@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How the classes own the handles of the C interface, over which they are.
+/// Owners of handles of the C interface, for the classes of C++.
 #pragma once
 
 #include <barmap/error.hpp>

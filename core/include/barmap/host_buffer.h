@@ -19,9 +19,9 @@ extern "C" {
 
 typedef struct barmap_host_buffer barmap_host_buffer; ///< pinned host memory
 
-/// Allocates host memory that the GPU reaches: pinned, zeroed, at the begin of a page. Batches need
-/// such memory, and barmap_mapping_copy_to_gpu() and _to_cpu() are fastest with it. All GPUs reach
-/// it. Any thread.
+/// Allocates host memory that the GPU reaches: pinned, zeroed, from a page boundary on. Batches
+/// need such memory, and barmap_mapping_copy_to_gpu() and _to_cpu() are fastest with it. All GPUs
+/// reach it. Any thread.
 /// @param bytes greater than 0
 /// @param out   free it with barmap_host_buffer_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_SYSTEM or _CUDA if the system

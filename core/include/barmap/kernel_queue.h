@@ -103,8 +103,8 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
                                            uint64_t count, size_t most, uint64_t at_most_ns,
                                            void* stream);
 
-/// Asks whether the channel has stopped, which the waits of kernels tell as `failed` within 10 ms;
-/// and whether an enqueued list was not copied whole since the last call. Any thread.
+/// Fails if the channel has stopped, for which waiting kernels get `failed` within 10 ms, or if an
+/// enqueued list was not copied whole since the last call. Any thread.
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED with the reason, for a stopped channel with the driver's
 ///         number (Xid): which bytes of the unfinished submissions were copied is unknown;
 ///         BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_FORKED_CHILD
@@ -114,8 +114,8 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
 ///             fail(barmap_error_message());
 BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 
-/// Waits for the GPU and makes a new channel, in about 15 ms. Lists that no doorbell was rung for
-/// never run. Get the handle again, and capture graphs again: an access of a later kernel with the
+/// Waits for the GPU and makes a new channel, in about 15 ms. Lists without a rung doorbell never
+/// run. Get the handle again, and capture graphs again: an access of a later kernel with the
 /// old one would lose the CUDA context. Not while a stream of the GPU's primary context is being
 /// captured, which would end the capture. Exclusive.
 /// @return as barmap_kernel_queue_create()
@@ -126,7 +126,7 @@ BARMAP_API int barmap_kernel_queue_restart(barmap_kernel_queue* queue);
 
 /// Waits for the GPU, stops the channel, and frees the queue. No kernel may use it later;
 /// submissions that are not done may never be. While CUDA has a graph that has captured an enqueued
-/// list, or what was made of it, the channel runs on, for such graphs alone. Not while a stream of
+/// list, or an instance of it, the channel remains, for such graphs alone. Not while a stream of
 /// the GPU's primary context is being captured, which would end the capture. NULL: does nothing.
 /// Exclusive.
 ///

@@ -15,7 +15,7 @@
 /// their size.
 ///
 /// Errors: as in <barmap/barmap.h>. Threads: any thread may call every function at any time;
-/// destroying a list is exclusive. fork(): a child may ask what does not name a GPU.
+/// destroying a list is exclusive. fork(): a child may call the functions that name no GPU.
 #ifndef BARMAP_LIST_H
 #define BARMAP_LIST_H
 

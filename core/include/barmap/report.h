@@ -97,7 +97,7 @@ typedef struct barmap_driver {
 /// Loads and initialises the CUDA driver as every function does that needs it: for libraries over
 /// barmap that call CUDA themselves, and should call the same. Loaded once, and never unloaded. Any
 /// thread.
-/// @param driver set to what came of it; its size is set by the caller
+/// @param driver set to the outcome; the caller sets its size
 /// @return 0, also if no driver can be used; BARMAP_ERROR_INVALID_ARGUMENT, also for one of
 ///         barmap's environment variables that has a wrong value; BARMAP_ERROR_NO_MEMORY
 ///
@@ -137,7 +137,7 @@ BARMAP_API int barmap_device_simulated(barmap_device const* device);
 /// The sizes of the GPU's BAR1 aperture, through which the CPU reaches its memory. Both are 0 if no
 /// usable backend reports them; BARMAP_LOG=info says why.
 /// @param total     set to all of it, in bytes
-/// @param available set to what is free; at most so much more can be mapped
+/// @param available set to the free part, which limits further mappings
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     uint64_t total, available;

@@ -18,7 +18,7 @@
 
 /// @file
 /// The content of `barmap info`: the backends, copy engines and copy routines of this build, which
-/// of them work here, and why; and what the environment says of it. Thread rule: every function may
+/// of them work here, and why; and barmap's environment variables. Thread rule: every function may
 /// be called at once.
 namespace barmap {
 inline namespace BARMAP_INLINE_NAMESPACE {

@@ -24,7 +24,7 @@ struct first_number {
     }
 };
 
-/// By an address of the GPU's.
+/// By a GPU address.
 inline gpu::word* word_at(std::uintptr_t address) noexcept {
     return reinterpret_cast<gpu::word*>(address);
 }

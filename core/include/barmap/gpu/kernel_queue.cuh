@@ -19,7 +19,7 @@ namespace gpu {
 
 /// Submits to a queue, for a whole warp: all 32 lanes make, use and destroy it together, with equal
 /// arguments. One warp at a time may have one on a queue; kernels in stream order may follow each
-/// other. Those that ended otherwise than by their destructors leave the queue busy for good.
+/// other. A kernel that ends without the destructor leaves the queue busy for good.
 class warp_submitter : private detail::queue_user {
 public:
     BARMAP_DEVICE explicit warp_submitter(kernel_queue const& queue,
@@ -159,8 +159,8 @@ private:
         bool const is_right = piece.bytes <= kernel_queue::most_bytes;
         if (!is_right)
             piece = copy_piece{0, 0, 0};
-        // Only a copy makes the others wait for the submission before: in the place of nothing, one
-        // of a word that nobody reads, at the list's begin.
+        // Only a copy makes the others wait for the submission before: a first piece without bytes
+        // becomes a copy of a word that nobody reads, at the list's start.
         if (i == 0 && pieces > 1 && piece.bytes == 0) {
             word const unread = address_of(list);
             piece = copy_piece{unread + 4, unread, 4};

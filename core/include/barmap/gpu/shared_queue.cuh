@@ -25,7 +25,7 @@ struct kernel_queue_sharing {
     // A word that many warps change has a line of the cache to itself.
     word taken; ///< the position up to which slots are taken
     word none_0[15];
-    word arrivals; ///< how many submissions no warp has looked after yet
+    word arrivals; ///< how many submissions no warp has served yet
     word none_1[15];
     word handed; ///< the position up to which the engine has got them
     word groups; ///< since the beginning

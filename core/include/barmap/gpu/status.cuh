@@ -15,7 +15,7 @@ enum class status : int {
     timed_out, ///< the time is over, without room or without a message, a number or a reply
     // Of kernel_queue.cuh alone:
     failed,       ///< the channel has stopped: barmap::kernel_queue::check() says why
-    busy,         ///< another warp has the queue, or one ended without giving it back
+    busy,         ///< another warp has the queue, or one ended without releasing it
     invalid,      ///< an argument is not allowed, or the handle is of another version
     invalid_piece ///< a piece is too long
 };
