@@ -27,7 +27,7 @@ struct job {
     }
     [[nodiscard]] host_reach& pinned() const noexcept { return mapping.pin->device->pinned; }
 
-    /// Looks now and then. Only engines' copies do, as others do not call CUDA.
+    /// Checks this seldom, and only for copies by engines: the others do not call CUDA.
     /// @throws error errc::checkpointed
     void expect_present_cuda() const {
         checkpoint::pass const looked =

@@ -138,16 +138,15 @@ std::unique_ptr<snapshot const> read(char const* (*get)(char const* name)) {
 std::mutex reading;
 std::atomic<snapshot const*> in_force{nullptr};
 
-/// Kept, all of them: what was handed out stays valid.
+/// Keeps every snapshot, so that texts which were handed out stay valid.
 void put_in_force(std::unique_ptr<snapshot const> next) {
     static auto* const kept = new std::vector<std::unique_ptr<snapshot const>>;
     kept->push_back(std::move(next));
     in_force.store(kept->back().get(), std::memory_order_release);
 }
 
-/// Names on stderr the variables that nothing reads and the values that are ignored: who has
-/// misspelt one would not learn of it otherwise. Silent in a privileged process, as secure_getenv
-/// is.
+/// Names on stderr the variables that nothing reads and the values that are ignored: otherwise a
+/// misspelt name would go unnoticed. Silent in a privileged process, as secure_getenv is.
 void name_what_is_ignored(std::vector<std::string> sentences) {
     if (::getauxval(AT_SECURE))
         return;

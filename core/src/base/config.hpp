@@ -15,7 +15,7 @@
 /// nothing reads is named on stderr at this time, once, with the name that was probably meant;
 /// variables BARMAP_TEST_... belong to tests. So is a value of BARMAP_LOG that is not allowed: a
 /// variable that only says more never stops a program.
-/// settings() of <barmap/report.hpp> tells them to people. Thread rule: every function may be called
+/// settings() of <barmap/report.hpp> lists them for people. Thread rule: every function may be called
 /// at once.
 namespace barmap::config {
 

@@ -36,7 +36,7 @@ struct whole_failure {
     std::optional<error> of;
 };
 
-/// A text of it as a whole, or else what is kept of it.
+/// A text of the failure: whole, or else the part that is kept.
 template <class Part, std::size_t Bytes>
 char const* whole(Part part, std::array<char, Bytes> const& kept) noexcept {
     if (std::strlen(kept.data()) != Bytes - 1) // else it may be cut

@@ -182,7 +182,7 @@ library_ioctls::library_ioctls(void* library) {
     if (entries_.empty())
         throw error(errc::backend_absent, "find the ioctls of a library", "",
                     "it makes its system calls in an unknown way");
-    // A thread may be on its way through ours when a watch ends.
+    // A thread may still run our function when a watch ends.
     keep_own_code_loaded();
 }
 

@@ -13,7 +13,7 @@
 namespace barmap::policy {
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib, any = std::size_t{1} << 40;
-/// As many places for parts a staging buffer has.
+/// The smallest part: a staging buffer has a place for each part of this size.
 inline constexpr std::size_t least_part = 4 * kib;
 
 // Each line: name, value, unit, the least and the most that BARMAP_POLICY may give, and why: the

@@ -50,7 +50,7 @@ class pinned {
 public:
     virtual ~pinned() = default;
     /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
-    /// what came of it
+    /// the result
     /// @param into where an earlier mapping of the same memory was; null: anywhere. After a
     /// failure, the caller vacates it. @throws error
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {},

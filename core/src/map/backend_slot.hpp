@@ -25,8 +25,8 @@ public:
         return instance_->capabilities();
     }
 
-    /// Starts and self-tests the backend, the first time. Never throws for what it finds, but
-    /// std::bad_alloc; the next call then starts it.
+    /// Starts and self-tests the backend, the first time. Reports every failure in the result,
+    /// except std::bad_alloc, after which the next call starts it.
     backend_report const& report();
     [[nodiscard]] bool is_started() const noexcept { return is_started_.load(); }
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
@@ -42,7 +42,7 @@ public:
     /// @throws error errc::unsupported_memory
     void expect_usable(memory_kind kind);
 
-    /// Ends the backend, but not what has been found out about it. Nothing is pinned by it.
+    /// Ends the backend, and keeps its report and measurements. @pre it has no pins
     void release();
     /// Starts and tests it again, if it was usable. @throws error
     void restore();
@@ -54,7 +54,7 @@ public:
     /// cannot be told. @pre usable()
     [[nodiscard]] bool still_reaches_memory() const;
 
-    /// Memory of CUDA's that lives as long as the backend is started, or 0.
+    /// CUDA memory that lives as long as the backend is started, or 0.
     [[nodiscard]] CUdeviceptr cuda_memory() const noexcept {
         return is_started() && scratch_ && scratch_->is_of_cuda() ? scratch_->address() : 0;
     }

@@ -47,7 +47,7 @@ void self_test(CUdevice device, CUdeviceptr address, std::span<std::byte> mapped
         std::byte* const cpu = mapped.data() + offset;
         nonce const first = random_nonce(), second = random_nonce();
         nonce seen{};
-        // Nothing is stored before it is known where.
+        // The load comes first: a store through a wrong mapping would do harm.
         copies.to_gpu(address + offset, first);
         load(seen, cpu);
         expect_same(first, seen, "by the driver and read through the mapping");

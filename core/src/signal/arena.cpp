@@ -104,7 +104,7 @@ arena_state::arena_state(pin shared, os::fd host_memory, std::vector<std::size_t
     gpu_block.data = map.data();
     gpu_block.shared = std::move(gpu_parts);
     host_block.shared = std::move(host_parts);
-    // Stores of a whole line fault anywhere else.
+    // Stores of a whole line fault at any other alignment.
     if (reinterpret_cast<std::uintptr_t>(map.data()) % arena::alignment != 0)
         throw error(errc::invalid_argument, open_it, "", as_received);
     if (!host_file)
@@ -209,7 +209,7 @@ barmap_arena_part::~barmap_arena_part() {
     try {
         block().free.give_back(at, whole(size));
     } catch (std::bad_alloc const&) {
-        // It is free again when the arena is.
+        // Its bytes become free with the arena.
     }
 }
 

@@ -37,10 +37,10 @@ constexpr std::size_t most_slots_of_a_log = std::size_t{1} << 32;
 /// A missing record is skipped once two looks, this far apart, have seen a later one.
 constexpr std::chrono::milliseconds between_looks{100};
 
-/// How many slots one of these looks is at, twice: a large ring takes many looks.
+/// How many slots one such look reads, twice: a large ring takes many looks.
 constexpr std::uint64_t most_slots_in_a_look = std::uint64_t{1} << 14;
 
-/// For one record. Two are enough, but where kernels are much faster than the reader.
+/// For one record. Two are enough, unless kernels are much faster than the reader.
 constexpr int most_looks = 64;
 
 std::size_t bytes_of_log(std::size_t slots) {
@@ -76,7 +76,7 @@ struct log_state {
     os::fd file;
     os::region host;
     std::size_t slots;
-    // Of the process that has made it.
+    // Only in the process that has made the log:
     std::optional<cuda::host_registration> registration; ///< goes before host
     std::optional<detail::words_to_gpu> next_number;
     std::uintptr_t gpu_address = 0; ///< of the file's first byte
@@ -102,7 +102,7 @@ private:
     /// Continues with the oldest record that is there. @param newer is in the slot of the next one
     void skip_to_oldest(std::uint64_t newer) noexcept;
     /// The distance from the next record to the first written one at or after `from`.
-    /// @return nothing if none of those that one look reads is written
+    /// @return nothing if no slot that one look reads is written
     [[nodiscard]] std::optional<std::uint64_t> first_behind(std::uint64_t from) const noexcept;
     /// Gives up the next record where one behind it has been there for long enough. @return whether
     /// there is one now
@@ -223,7 +223,7 @@ bool log_state::skip_unwritten() noexcept {
         behind_ = near ? *near : first_behind(look_from_).value_or(0);
         return false;
     }
-    // It has been there for long enough, so that all before it that have not come are given up.
+    // A later record has been there for long enough: the missing ones before it count as lost.
     std::uint64_t const most = std::min(behind_, most_slots_in_a_look);
     std::uint64_t const given_up = std::min(most, first_behind(1).value_or(most));
     lost += given_up;

@@ -8,8 +8,8 @@
 
 namespace barmap {
 
-/// The state of a record in a slot of a log: it is there; it has not come, or not all of it; a
-/// newer one has taken its place, or is about to.
+/// The state of a record in a slot of a log: complete; missing, as a whole or in part; or replaced
+/// by a newer one, which may still be arriving.
 enum class slot_state { whole, not_yet, gone };
 
 /// How many rounds one half of a slot is ahead of a round, by its second word.
@@ -17,8 +17,8 @@ inline std::int32_t rounds_ahead(gpu::word second_word, std::uint32_t round) noe
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(second_word >> 32) - round);
 }
 
-/// Reads a record, if the slot has the one of this round. `gone` also if another one, maybe one
-/// that comes late, has taken its place meanwhile. @param to all but the number
+/// Reads a record, if the slot has the one of this round. `gone` also if another record, maybe a
+/// late one, has replaced it meanwhile. @param to all but the number
 inline slot_state read_slot(gpu::word const* slot, std::uint32_t round, log_record& to) noexcept {
     using words = gpu::log_record_words;
     gpu::word const id = gpu::load_acquire(slot + words::id);
@@ -33,7 +33,7 @@ inline slot_state read_slot(gpu::word const* slot, std::uint32_t round, log_reco
     to.a = static_cast<std::uint32_t>(ab);
     to.b = static_cast<std::uint32_t>(ab >> 32);
     to.c = static_cast<std::uint32_t>(c);
-    // Halves are stored as one each: those that are here now were here in between.
+    // Each half is stored at once: a half that has not changed was there in between.
     bool const is_whole =
         gpu::load_acquire(slot + words::id) == id && gpu::load_acquire(slot + words::c) == c;
     return is_whole ? slot_state::whole : slot_state::gone;

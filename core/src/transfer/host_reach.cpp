@@ -106,7 +106,7 @@ host_reach::range& host_reach::find_range(std::shared_ptr<engine::worker> const&
         if (each.what.id == what.id && each.what.start == what.start &&
             each.what.size == what.size && each.worker == worker)
             return each;
-    // While at it, release what is gone, and the oldest.
+    // Also release ranges that were freed, and the oldest one.
     std::erase_if(ranges_, [&](range const& each) {
         return each.worker->is_retired() ||
                (find_own(each.what.start).id != each.what.id &&
@@ -136,7 +136,7 @@ host_reach::reach_block(std::shared_ptr<engine::worker> const& worker, allocatio
         block = worker->engine().reach_pinned(
             {reinterpret_cast<std::byte*>(what.start + at), std::min(block_bytes, what.size - at)});
     } catch (error const&) {
-        // Then nothing of this allocation is reached.
+        // The engine then reaches no block of this allocation.
     }
     // Another thread may have reached it meanwhile; then the earlier one goes with its last copy.
     std::lock_guard const hold(lock_);

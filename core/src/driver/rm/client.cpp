@@ -37,8 +37,8 @@ std::uint64_t address_of(void const* object) {
     return reinterpret_cast<std::uintptr_t>(object);
 }
 
-/// One ioctl. @return 0 or errno. RM answers EAGAIN where a signal came in its way, and does then
-/// what it is asked when it is asked again; a driver that never stops to is not waited for.
+/// One ioctl. @return 0 or errno. RM returns EAGAIN if a signal interrupts it: the ioctl is then
+/// repeated, but not forever.
 int request(int fd, unsigned escape, void* parameters, std::size_t size) noexcept {
     constexpr int most_tries = 1000;
     int code = 0;

@@ -71,7 +71,7 @@ uvm_registration::uvm_registration(client const& owner, CUuuid const& gpu, abi::
         if (!is_uvm(descriptor))
             continue;
         have_seen_one = true;
-        // By another thread it may have been closed since, and become another file.
+        // Another thread may have closed it since, and its number may name another file.
         os::fd file;
         try {
             file = os::duplicate(descriptor);
@@ -82,7 +82,7 @@ uvm_registration::uvm_registration(client const& owner, CUuuid const& gpu, abi::
         }
         if (!is_uvm(file.get()))
             continue;
-        // Not all are CUDA's for memory: one that was never set up says so.
+        // Not every such file is CUDA's for memory: one that was never set up refuses this.
         abi::roomy<uvm_abi::register_channel_parameters> request;
         fill(request.parameters, owner, gpu, channel);
         request.parameters.control_fd = owner.control_fd();

@@ -8,7 +8,7 @@
 
 namespace barmap::backend::vulkan {
 
-// X(member, Vulkan's name). Which function a name means depends on what it is asked of.
+// X(member, Vulkan's name). The object that is asked for a name decides which function it gets.
 // clang-format off
 #define BARMAP_VULKAN_GLOBAL_FUNCTIONS(X)                                                          \
     X(enumerate_instance_version, vkEnumerateInstanceVersion)                                      \

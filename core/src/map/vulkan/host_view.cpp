@@ -91,7 +91,7 @@ void host_view::map_contiguous(std::span<memory_reference const> objects) {
 }
 
 void host_view::keep_from_children(std::size_t bytes) const {
-    // Whole pages of it only: a page that it shares with something else is not ours to withhold.
+    // Only whole pages: other objects may use the rest of a page, in children as well.
     std::size_t const page = os::page_size();
     std::byte* const first = round_up(data_, page);
     std::size_t const lost = static_cast<std::size_t>(first - data_);

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-/// The instructions that this CPU, under this operating system, can execute. Facts only: what to do
-/// with them is decided in routines.cpp.
+/// The instructions that this CPU, under this operating system, can execute. Facts only:
+/// routines.cpp decides how to use them.
 namespace barmap::copy {
 
 namespace feature {

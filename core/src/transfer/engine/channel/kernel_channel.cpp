@@ -28,8 +28,8 @@ namespace {
 
 using barmap::gpu::kernel_queue, barmap::gpu::kernel_queue_sharing, barmap::gpu::kernel_queue_state;
 
-// In the block: behind the ring of commands what warps share, and before it, where a ring of the
-// CPU has room for its user's data, the rest.
+// The layout of the block: the state that warps share lies behind the ring of commands; all else
+// before it, where a ring of the CPU has room for its user's data.
 constexpr std::size_t bytes_of_ring =
     std::size_t{kernel_queue::slots} * kernel_queue::words_of_slot * sizeof(unsigned);
 constexpr std::size_t sharing_at = command_ring::words_at + bytes_of_ring;

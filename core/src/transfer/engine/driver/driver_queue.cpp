@@ -110,7 +110,7 @@ void driver_queue::mark_end(ticket number, CUstream stream, stream_order const& 
         return;
     }
     CUevent const end = ends_[number % most_in_flight].get();
-    // Before the event marks another batch.
+    // Store this before the event marks another batch.
     ended_.store(std::max(number, most_in_flight) - most_in_flight, std::memory_order_release);
     check_stream(cuda::api().event_record(end, stream));
     last_.store(number, std::memory_order_release);
