@@ -4,7 +4,7 @@
 
     bench/latency.py [--output results.json] [--calls N] [--pygpu-copies]
 
-Each method copies between host memory and the same GPU, blocking until the bytes are there, but for
+Each method copies between host memory and the same GPU, blocking until the bytes are there, except for
 those marked "asynchronous". A sample is the mean of 64 consecutive calls, in nanoseconds, Python's part
 included; methods take turns, so that what disturbs the machine disturbs all. `barmap plot` draws the
 file. Frameworks that are not installed are left out.

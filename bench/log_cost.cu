@@ -130,7 +130,7 @@ word verify(barmap::device const& gpu, memory const& at, std::size_t slots, unsi
     check(cudaDeviceSynchronize());
     word const told_of = read + log.lost();
     wrong += told_of > all;
-    // But for the last ones, if some that came late have taken their places.
+    // Except for the last ones, if some that came late have taken their places.
     wrong += slots > word{blocks} * threads && told_of + slots < all;
     wrong += slots >= all && told_of != all;
     std::printf("check,%zu slots,%u threads,read %llu,lost %llu,wrong %llu\n", slots,

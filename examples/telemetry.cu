@@ -56,7 +56,7 @@ int watch(int socket) try {
     int looks = 0;
     microseconds looking{};
     do {
-        // Each look is one trip over the link for both values: look some hundred times a second,
+        // Each poll is one trip over the link for both values: look some hundred times a second,
         // not in a tight loop.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         auto const before = now;

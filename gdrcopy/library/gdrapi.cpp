@@ -251,7 +251,7 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
     });
 }
 
-// The hot path: no lock, no log, but for what an engine may copy faster. Each function ends in a jump,
+// The hot path: no lock, no log, except for what an engine may copy faster. Each function ends in a jump,
 // which pushes nothing.
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {

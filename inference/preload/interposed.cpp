@@ -19,7 +19,7 @@ void* address_of() {
     return reinterpret_cast<void*>(Function);
 }
 
-/// All that is interposed, but for dlsym and dlvsym (loader.cpp). Of one name and kind of stream
+/// All that is interposed, except for dlsym and dlvsym (loader.cpp). Of one name and kind of stream
 /// the newest version comes first. Searches may come before this library's constructors.
 constinit interposed table[] = {
     {"cuGetProcAddress_v2", "cuGetProcAddress", 12000, false, address_of<cuGetProcAddress_v2>},

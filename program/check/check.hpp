@@ -87,7 +87,7 @@ struct checked_range {
 
 /// Verifies a mapping against the driver, over its whole length and in both directions: fills it by
 /// cuMemcpy and reads it through the mapping, and the other way round; then many small transfers;
-/// and looks that no byte around it has changed.
+/// and checks that no byte around it has changed.
 /// @return what is wrong, or nothing
 [[nodiscard]] std::optional<std::string> verify(checked_range const& range, mapping const& through,
                                                 std::uint64_t seed);

@@ -17,7 +17,7 @@
 
 namespace barmap::tool {
 
-/// The engines that are usable and that BARMAP_ENGINE allows, in order. Starts them, but for the
+/// The engines that are usable and that BARMAP_ENGINE allows, in order. Starts them, except for the
 /// one that it names, which has been started when the GPU was opened.
 [[nodiscard]] std::vector<std::string> usable_engines(opened_gpu const& gpu);
 

@@ -148,7 +148,7 @@ private:
     /// Where they lie, unless they are contiguous.
     std::optional<element_runs> runs_;
     bool read_only_ = false, has_events_ = false;
-    bool closing_ = false;       ///< closed, but for those who still use it
+    bool closing_ = false;       ///< closed, except for those who still use it
     bool exports_bytes_ = false; ///< while bytes_view() makes one
     std::size_t views_ = 0, copies_ = 0, shares_ = 0; ///< those that there are now
 };

@@ -24,7 +24,7 @@ enum barmap_kernel_queue_flags {
     BARMAP_KERNEL_QUEUE_SHARED =
         1, ///< warps submit at the same time: <barmap/gpu/shared_queue.cuh>
     /// Where kernels of this GPU cannot ring a doorbell, a thread of the CPU rings it for them.
-    /// After a pause of a millisecond it looks every 50 us.
+    /// After a pause of a millisecond it polls every 50 us.
     BARMAP_KERNEL_QUEUE_OR_RUNG_BY_CPU = 2
 };
 

@@ -146,7 +146,7 @@ std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const
         else
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
-        // One range is one piece, but for CUDA's copies, which take none across two allocations.
+        // One range is one piece, except for CUDA's copies, which take none across two allocations.
         // Joining parts of other lists takes longer than it saves (docs/results, batch-joined.csv).
         copy_piece const first = pieces.empty() ? copy_piece{} : pieces.front();
         copy_piece const range{first.to, first.from, totals.bytes};

@@ -45,7 +45,8 @@ private:
         std::weak_ptr<void const> kept; ///< by graphs
         std::shared_ptr<kernel_queue_state> queue;
     };
-    std::map<std::uint64_t, batch> known_; ///< by number, but for old ones whose graphs have gone
+    std::map<std::uint64_t, batch>
+        known_; ///< by number, except for old ones whose graphs have gone
     std::uint64_t first_ = 0, latest_ = 0;
 };
 

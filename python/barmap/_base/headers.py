@@ -11,7 +11,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def include_dir() -> str:
     """The directory that compilers of kernels search for ``barmap/gpu/ring.cuh``.
 
-    The headers below it need no others. They compile with nvcc, NVRTC, clang and, but for
+    The headers below it need no others. They compile with nvcc, NVRTC, clang and, except for
     ``kernel_queue.cuh``, hipcc, and as C++11 for the CPU.
 
     Returns

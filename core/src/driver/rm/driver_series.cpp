@@ -16,7 +16,7 @@ namespace barmap::rm {
 namespace {
 
 /// Series that NVIDIA's open-gpu-kernel-modules do not have yet. According to the tables of two
-/// other programs they have the structures of 595, but for shifted_channel().
+/// other programs they have the structures of 595, except for shifted_channel().
 constexpr std::array<unsigned, 2> series_of_others{610, 615};
 
 template <class Parameters>

@@ -17,7 +17,7 @@ enum class copy_outcome {
     failed ///< the engine has stopped: no later submission will be done
 };
 
-/// Spins until a condition holds; after some 3,300 looks it lets other threads run now and then.
+/// Spins until a condition holds; after some 3,300 polls it lets other threads run now and then.
 /// @param has_failed called now and then
 /// @param until on the clock of the device or of the caller
 /// @return done if the condition holds, even after a failure or the deadline
