@@ -84,6 +84,6 @@ complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l memory -d 'memory 
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l fail -d 'a driver call that fails'
 complete -c barmap -n '__fish_seen_subcommand_from run sim' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -r -F -s o -l output -d 'the plot to write'
-complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l title -d 'instead of the machine'
+complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l title -d 'title, instead of the machine'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l series -d 'only series of this name'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -f -l overlay -d 'several files in one picture'

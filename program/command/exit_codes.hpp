@@ -27,8 +27,8 @@ inline std::string exit_code_help() {
            std::string(usage_help) + "\n  " + unavailable_help +
            "\n"
            "  4 a GPU kernel did not answer in time\n"
-           "  127 the program of barmap run or sim cannot be started; otherwise these exit as it "
-           "does";
+           "  127 the program of barmap run or sim cannot be started; otherwise they exit with "
+           "its code";
 }
 
 /// Options that each are right but do not go together.

@@ -45,7 +45,7 @@ void add_run(command_line& program) {
         {.remark = "docs/memcpy.md says which batches of cudaMemcpyBatchAsync and "
                    "cuMemcpyBatchAsync barmap takes, and which it leaves to CUDA.",
          .exit_codes = {"127 the program cannot be started", "2 an option or argument is wrong",
-                        "N otherwise as the program exits"},
+                        "N otherwise the exit code of the program"},
          .examples = {"# Which batches does it take?",
                       "BARMAP_LOG=info barmap run -- ./my_program --its-option",
                       "# The same on the simulated GPU, by CUDA's own copies",

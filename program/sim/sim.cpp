@@ -74,7 +74,7 @@ void add_sim(command_line& program) {
     app.footer(
         {.remark = "Times on the simulated GPU say nothing about a real one.",
          .exit_codes = {"127 the program cannot be started", "2 an option or argument is wrong",
-                        "N otherwise as the program exits"},
+                        "N otherwise the exit code of the program"},
          .examples = {"# Any program on two GPUs",
                       "barmap sim --devices 2 -- ./my_program --its-option",
                       "# How does it handle an allocation that fails?",

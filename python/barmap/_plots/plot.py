@@ -253,16 +253,16 @@ def main(arguments: Optional[List[str]] = None) -> int:
     )
     parser.add_argument(
         "results", nargs="+", type=Path,
-        help="what `barmap lat`, `bw`, `batch`, `ring`, `pingpong`, `api` or `fresh` wrote with --output"
+        help="files that `barmap lat`, `bw`, `batch`, `ring`, `pingpong`, `api` or `fresh` wrote with --output"
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, help="the plot: .svg, .png or .pdf"
     )
-    parser.add_argument("--title", help="instead of the machine")
+    parser.add_argument("--title", help="title, instead of the machine")
     parser.add_argument("--series", action="append", default=[], metavar="PATTERN",
-                        help="only series of these names, as a shell matches them; may be given several times")
+                        help="draw only series of these names, as a shell matches them; may be given several times")
     parser.add_argument("--overlay", action="store_true",
-                        help="several files in one picture instead of next to each other")
+                        help="draw several files in one picture, instead of next to each other")
     options = parser.parse_args(arguments)
     if options.output.suffix not in _FORMATS:
         parser.error(f"cannot draw {options.output}: give a name in {', '.join(_FORMATS)}")
