@@ -200,9 +200,9 @@ def copy_pieces(
     Raises
     ------
     barmap.Error, TypeError, ValueError
-        As `KernelQueue.submit`; for a tensor that is not contiguous.
+        As `KernelQueue.submit`; for a tensor that is not contiguous, or in pageable memory.
     RuntimeError
-        With a PyTorch before 2.4, which lets nobody make operators so.
+        With a PyTorch before 2.4, which lacks ``torch.library.custom_op``.
 
     Examples
     --------

@@ -172,6 +172,30 @@ def test_compiled_code_sees_what_is_copied(program):
     assert done.returncode == 0, done.stderr
 
 
+def test_pageable_memory_would_stop_the_queue(of_torch, monkeypatch):  # noqa: F811
+    class Tensor:
+        def __init__(self, is_cuda, is_pinned=False):
+            self.is_cuda, self.is_pinned = is_cuda, lambda: is_pinned
+            self.dtype = of_torch.piece_operator.torch.int64
+
+        def is_contiguous(self):
+            return True
+
+        def dim(self):
+            return 1
+
+        shape = (3,)
+
+    queue = object()
+    monkeypatch.setattr(of_torch.piece_operator.kernel_queues, "numbered", {1: queue})
+    copy, on_gpu = of_torch.piece_operator.copy_pieces, Tensor(True)
+    for to, source, refused in ((Tensor(False), on_gpu, "to"), (on_gpu, Tensor(False), "source")):
+        with pytest.raises(ValueError, match=f"^{refused} is in pageable memory, which a GPU cannot reach: pin it$"):
+            copy(to, source, on_gpu, None, 1, 1.0)
+    with pytest.raises(ValueError, match="^pieces has the shape"):  # which is looked at next
+        copy(Tensor(False, is_pinned=True), on_gpu, on_gpu, None, 1, 1.0)
+
+
 def test_an_old_pytorch_has_no_operators(of_torch):  # noqa: F811
     with pytest.raises(RuntimeError, match="from 2.4 on: update it, or call submit_pieces$"):
         of_torch.copy_pieces(None, None, None, None)

@@ -38,6 +38,8 @@ def copy_pieces(
     for name, tensor in (("to", to), ("source", source)):
         if not tensor.is_contiguous():
             raise ValueError(f"{name} is not contiguous, so that offsets in bytes say nothing of it")
+        if pieces.is_cuda and not tensor.is_cuda and not tensor.is_pinned():
+            raise ValueError(f"{name} is in pageable memory, which a GPU cannot reach: pin it")
     if pieces.dtype is not torch.int64:
         raise TypeError(f"pieces has {pieces.dtype}: give int64")
     if pieces.dim() != 2 or pieces.shape[1] != 3:
