@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What people read of a file, each sentence in the line in which it stands: of documents and manual pages all but code, of
-code the comments and the string literals with a space, which are errors, advice, help and messages."""
+"""The part of a file that people read, each sentence in its line: of documents and manual pages all but code, of code
+the comments and the string literals with a space, which are errors, advice, help and messages."""
 
 import ast
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What barmap says to readers: the README, the documents and the manual pages; in code the comments, docstrings, errors,
+"""The texts of barmap that people read: the README, the documents and the manual pages; in code the comments, docstrings, errors,
 help and messages; and the subjects of the last commits. proselint's checks and those of prose.tsv are applied to all.
 
 proselint comes from PyPI into build/prose, where it is not installed. Exits with 77 where it is not available.
@@ -24,7 +24,7 @@ SKIPPED = 77
 # Those of proselint's checks that suit a manual in British English.
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "misc.phrasal_adjectives", "misc.tense_present",
           "mondegreens", "nonwords", "oxymorons", "redundancy", "skunked_terms")
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/**/*.md", "docs/results/README.md",
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", ".github/*.md", "docs/*.md", "docs/site/**/*.md", "docs/results/README.md",
              *(f"{room}/**/*.md" for room in rooms.STANDS_ON), "tests/README.md",
              "packaging/man/*.roff", "packaging/man/*.3")
 # Tests may speak as they like.
@@ -33,11 +33,11 @@ NOT_OF_CODE = "leave one out"  # as in `/// @param edge  edge(gpu, host, n)`
 # The rules for subjects hold from the commit on that added prose_of.py; a shallow clone has fewer subjects.
 SUBJECTS = 20
 LONGEST_SUBJECT = 72
-NOT_IMPERATIVE = re.compile(r"(?!(Embed|Bring|Ring|String|\w*eed|\w*ss)\b)"
-                            r"([a-z]|\w+(ed|ing|s)\b|(An?|The|No|More|New)\b|\S+( \S+)?:)")
+NOT_IMPERATIVE = re.compile(r"(?!(Embed|Bring|Ring|String|\w*eed|\w*[su]s)\b)"
+                            r"([a-z]|\w+(ed|ing|s)\b|(An?|The|No|More|New)\b|\S+:)")
 NOT_SUBJECTS = ("Added a test", "Adds a test", "Adding a test", "A test of words", "add a test", "Tests: add one",
                 "New tests: one", "Say " + "more " * 14)
-SAID_BY_SUBJECTS = ("Add a test", "Bring the words along", "Pass them", "Feed the ring: it waits")
+SAID_BY_SUBJECTS = ("Add a test", "Bring the words along", "Pass them", "Feed the ring: it waits", "Say poll: it is shorter", "Focus the page")
 
 
 def in_an_environment(root):
