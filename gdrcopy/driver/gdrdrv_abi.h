@@ -120,7 +120,7 @@ struct gdrdrv_features_args {
 	__u32 event_capacity; /* records that wait unread before one is lost */
 };
 
-/* The use of the calling process through this descriptor, and of its user through all. */
+/* Held by the calling process through this descriptor, and by its user through all. */
 struct gdrdrv_usage_args {
 	__u64 reserved; /* in: 0 */
 	__u64 pins; /* out, as all below */

@@ -36,7 +36,7 @@ std::vector<std::size_t> sizes_of(copybw_options const& values) {
     return sizes;
 }
 
-/// Times that many copies, and tells their bandwidth.
+/// Times that many copies, and prints their bandwidth.
 template <class Copy>
 void say_bandwidth(char const* name, char const* doing, std::size_t bytes, std::uint64_t offset,
                    std::uint64_t times, Copy const& copy) {

@@ -34,7 +34,8 @@ private:
     cuda::context_scope scope_;
 };
 
-/// As each of the programs begins: loads libgdrapi, tells every GPU, and selects one. @throws error
+/// As each of the programs begins: loads libgdrapi, prints every GPU, and selects one. @throws
+/// error
 [[nodiscard]] selected_gpu say_and_select_gpu(int ordinal);
 
 /// GPU memory that starts at a GPU page.

@@ -113,12 +113,11 @@ template <class First, class... Others>
 /// @param whole the bar of which this is a part; null: it has its own
 /// @return whether all results are good
 ///
-///     measure(out, {"copy", {column("size", "size", size_of), us("p50"), us("p99")}},
-///     every(sizes),
-///             [&](results& into, std::size_t bytes) {
-///                 into.now(size_text(bytes));
-///                 into.add(result_row({{"size", bytes}}).with(times_of_copies(bytes)));
-///             });
+///     measurement const copies{"copy", {column("size", "size", size_of), us("p50"), us("p99")}};
+///     measure(out, copies, every(sizes), [&](results& into, std::size_t bytes) {
+///         into.now(size_text(bytes));
+///         into.add(result_row({{"size", bytes}}).with(times_of_copies(bytes)));
+///     });
 template <class Cases, class Work>
 bool measure(report& out, measurement const& what, Cases const& cases, Work const& work,
              progress* whole = nullptr) {

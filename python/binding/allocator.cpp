@@ -17,7 +17,7 @@ namespace barmap::python {
 namespace {
 
 constexpr std::size_t alignment = 512; ///< that of cuMemAlloc, in bytes
-/// The least block of the driver. Smaller requests share one.
+/// The smallest block that the driver gives. Smaller requests share one.
 constexpr std::size_t slab_bytes = std::size_t{2} << 20;
 constexpr std::size_t largest_piece = slab_bytes / 4;
 

@@ -35,8 +35,8 @@
 ///
 /// fork(): a child inherits no mapping. In a child of a process that opened a GPU, it may only free
 /// the handles that it inherited, and ask a device as <barmap/report.h> allows; functions that
-/// need the GPU return BARMAP_ERROR_FORKED_CHILD. Memory that the child opens
-/// itself by a descriptor, with barmap_pin_open_shared() and its kind, it uses as any process does.
+/// need the GPU return BARMAP_ERROR_FORKED_CHILD. The child may use, as any process does, what it
+/// opens itself by a descriptor, with barmap_pin_open_shared() and its kind.
 ///
 /// C++: the classes of <barmap/barmap.hpp> call these functions. Where the comment of a member ends
 /// with "Contract and errors: barmap_pin_create().", that function's comment here has the rest;
@@ -63,8 +63,8 @@
 extern "C" {
 #endif
 
-typedef struct barmap_device barmap_device;   ///< one GPU
-typedef struct barmap_pin barmap_pin;         ///< a range of GPU memory that the CPU can map
+typedef struct barmap_device barmap_device; ///< one GPU
+typedef struct barmap_pin barmap_pin;       ///< a range of GPU memory that the CPU can map
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
 /// you can do. "" before the first failure; a success leaves it unchanged.

@@ -103,7 +103,7 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
                                            uint64_t count, size_t most, uint64_t at_most_ns,
                                            void* stream);
 
-/// Fails if the channel has stopped, for which waiting kernels get `failed` within 10 ms, or if an
+/// Fails if the channel has stopped (kernels that wait then get `failed` within 10 ms), or if an
 /// enqueued list was not copied whole since the last call. Any thread.
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED with the reason, for a stopped channel with the driver's
 ///         number (Xid): which bytes of the unfinished submissions were copied is unknown;
@@ -114,8 +114,8 @@ BARMAP_API int barmap_kernel_queue_enqueue(barmap_kernel_queue* queue, uint64_t 
 ///             fail(barmap_error_message());
 BARMAP_API int barmap_kernel_queue_check(barmap_kernel_queue* queue);
 
-/// Waits for the GPU and makes a new channel, in about 15 ms. Lists without a rung doorbell never
-/// run. Get the handle again, and capture graphs again: an access of a later kernel with the
+/// Waits for the GPU and makes a new channel, in about 15 ms. Lists whose doorbell was not rung
+/// never run. Get the handle again, and capture graphs again: an access of a later kernel with the
 /// old one would lose the CUDA context. Not while a stream of the GPU's primary context is being
 /// captured, which would end the capture. Exclusive.
 /// @return as barmap_kernel_queue_create()

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
-/// The numbers by which barmap chooses who copies, in what order and in which parts: the bounds of
-/// a contest, but not the times that it measures. Capacities, patience, how often an engine may
+/// The numbers by which barmap chooses who copies, in what order and in which parts; a contest's
+/// bounds, but not the times that it measures. Capacities, patience, how often an engine may
 /// fail, and the numbers of pygpu and of Python's pool stand where they are used. `barmap info
 /// --verbose` prints the table, and BARMAP_POLICY overrules all but the fixed numbers, for tests
 /// and to find a cause. Sites ask config::current().policy, libraries over the core policy_value(),

@@ -155,7 +155,8 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
     """Messages of running GPU code to the CPU, without a synchronisation.
 
     A kernel pushes them: one ``barmap::gpu::producer``, or any number of GPU threads by
-    ``barmap::gpu::push``. All else is as with `RingToGpu`.
+    ``barmap::gpu::push``. The attributes `dtype`, `slots`, `released`, `handle` and `handle_words`, and all
+    else, are as with `RingToGpu`.
 
     ``for message in ring`` waits for each, as `wait_for` does, and ``async for`` as `pop`. Both end
     when the producer has closed the ring and all messages have been read.

@@ -129,7 +129,8 @@ private:
     static constexpr unsigned first_segment = 32, growth = 16;
     static constexpr unsigned most_segments = 3; ///< of most_pieces pieces
     static constexpr unsigned at_once = 8;       ///< pieces of a lane
-    /// The least slots of the ring that a segment takes, so that the GPFIFO has room for its entry.
+    /// The fewest slots of the ring that a segment takes, so that the GPFIFO has room for its
+    /// entry.
     static constexpr unsigned slots_of_segment = 64;
     static_assert(kernel_queue::slots / slots_of_segment < kernel_queue::gpfifo_entries,
                   "the GPFIFO has room for all that may be in flight");
