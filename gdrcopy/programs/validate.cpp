@@ -55,7 +55,7 @@ int run_validate(int argc, char** argv) {
         "gdr_copy_from_bar are the old names of gdr_copy_to_mapping and\n"
         "gdr_copy_from_mapping. The program's old name is validate; under that it lies in\n"
         "libexec/barmap, since a bare `validate` could hide another command.");
-    return options.run(argc, argv, run);
+    return options.run(argc, argv, [] { return run(); });
 }
 
 } // namespace barmap::tool::gdrcopy
