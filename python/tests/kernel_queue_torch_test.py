@@ -172,28 +172,32 @@ def test_compiled_code_sees_what_is_copied(program):
     assert done.returncode == 0, done.stderr
 
 
-def test_pageable_memory_would_stop_the_queue(of_torch, monkeypatch):  # noqa: F811
-    class Tensor:
-        def __init__(self, is_cuda, is_pinned=False):
-            self.is_cuda, self.is_pinned = is_cuda, lambda: is_pinned
-            self.dtype = of_torch.piece_operator.torch.int64
+class OperatorsTensor:
+    """What the operator asks of a tensor, to refuse it."""
 
-        def is_contiguous(self):
-            return True
+    def __init__(self, is_cuda=True, is_pinned=False, contiguous=True, dtype=None, shape=(4, 3)):
+        self.is_cuda, self.shape, self.dtype = is_cuda, shape, dtype
+        self.is_pinned, self.is_contiguous, self.dim = lambda: is_pinned, lambda: contiguous, lambda: len(shape)
 
-        def dim(self):
-            return 1
 
-        shape = (3,)
-
-    queue = object()
-    monkeypatch.setattr(of_torch.piece_operator.kernel_queues, "numbered", {1: queue})
-    copy, on_gpu = of_torch.piece_operator.copy_pieces, Tensor(True)
-    for to, source, refused in ((Tensor(False), on_gpu, "to"), (on_gpu, Tensor(False), "source")):
-        with pytest.raises(ValueError, match=f"^{refused} is in pageable memory, which a GPU cannot reach: pin it$"):
-            copy(to, source, on_gpu, None, 1, 1.0)
-    with pytest.raises(ValueError, match="^pieces has the shape"):  # which is looked at next
-        copy(Tensor(False, is_pinned=True), on_gpu, on_gpu, None, 1, 1.0)
+def test_the_operator_refuses_what_it_cannot_copy(of_torch, monkeypatch):  # noqa: F811
+    operator = of_torch.piece_operator
+    good, pageable, strided = OperatorsTensor(), OperatorsTensor(is_cuda=False), OperatorsTensor(contiguous=False)
+    pinned, int64 = OperatorsTensor(is_cuda=False, is_pinned=True), operator.torch.int64
+    pieces = OperatorsTensor(dtype=int64)
+    monkeypatch.setattr(operator.kernel_queues, "numbered", {1: object()})
+    for error, says, to, source, rows, queue in (
+        (ValueError, "^the KernelQueue of this barmap::copy_pieces is gone: keep it", good, good, pieces, 2),
+        (ValueError, "^to is not contiguous", strided, good, pieces, 1),
+        (ValueError, "^source is not contiguous", good, strided, pieces, 1),
+        (ValueError, "^to is in pageable memory, which a GPU cannot reach: pin it$", pageable, good, pieces, 1),
+        (ValueError, "^source is in pageable memory, which a GPU cannot reach: pin it$", good, pageable, pieces, 1),
+        (TypeError, "^pieces has None: give int64$", pinned, good, OperatorsTensor(), 1),
+        (ValueError, r"^pieces has the shape \(4, 2\)", good, good, OperatorsTensor(dtype=int64, shape=(4, 2)), 1),
+        (ValueError, r"^pieces has the shape \(3,\)", good, good, OperatorsTensor(dtype=int64, shape=(3,)), 1),
+    ):
+        with pytest.raises(error, match=says):
+            operator.copy_pieces(to, source, rows, None, queue, 1.0)
 
 
 def test_an_old_pytorch_has_no_operators(of_torch):  # noqa: F811
