@@ -34,16 +34,18 @@ typedef struct barmap_kernel_queue_options {
     uint64_t flags; ///< values of enum barmap_kernel_queue_flags
 } barmap_kernel_queue_options;
 
-/// Makes a queue, and shows by one submission that its channel works; takes about 15 ms. It needs
-/// NVIDIA's kernel driver with a series that barmap knows, no MIG, and a GPU from Hopper on unless
-/// the CPU may ring. A thread watches the channel, and wakes up 100 times a second. Any thread.
+/// Makes a queue, and shows by one submission that its channel works and that the doorbell starts
+/// it at the address for kernels; takes about 15 ms. It needs NVIDIA's kernel driver with a series
+/// that barmap knows, no MIG, and a GPU from Hopper on unless the CPU may ring. A thread watches
+/// the channel, and wakes up 100 times a second. Any thread.
 /// @param or_null options, or NULL for none
 /// @param out free it with barmap_kernel_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT if kernels of this GPU cannot ring a doorbell, with the
 ///         reason: let the CPU ring it, or submit from the CPU, by a barmap_batch_queue;
-///         BARMAP_ERROR_BACKEND_BROKEN if the channel does not work; BARMAP_ERROR_INVALID_ARGUMENT,
-///         also for options that this library does not know; BARMAP_ERROR_CHECKPOINTED;
-///         BARMAP_ERROR_NO_MEMORY; BARMAP_ERROR_FORKED_CHILD; what the driver refuses
+///         BARMAP_ERROR_BACKEND_BROKEN if the channel or the doorbell does not work;
+///         BARMAP_ERROR_INVALID_ARGUMENT, also for options that this library does not know;
+///         BARMAP_ERROR_CHECKPOINTED; BARMAP_ERROR_NO_MEMORY; BARMAP_ERROR_FORKED_CHILD; what the
+///         driver refuses
 ///
 ///     barmap_kernel_queue *queue;
 ///     if (barmap_kernel_queue_create(gpu, NULL, &queue) != BARMAP_OK)

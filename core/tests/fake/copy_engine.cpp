@@ -175,7 +175,7 @@ void copy_engine::ring(std::uint32_t token) {
     // Of two stores that come between two polls only the last is seen here. A GPU hears both.
     if (!lost)
         for (auto const& each : channels_)
-            if (auto const one = each.lock())
+            if (auto const one = each.lock(); one && (finds_unrung_ || one->was_rung()))
                 one->look();
 }
 

@@ -49,6 +49,8 @@ public:
     void watch(std::weak_ptr<video_memory> page) { pages_.push_back(std::move(page)); }
     /// A channel, as long as it lives.
     void watch(std::weak_ptr<channel> which) { channels_.push_back(std::move(which)); }
+    /// A channel whose own doorbell was never rung executes nothing, whatever others ring.
+    void need_own_doorbells() noexcept { finds_unrung_ = false; }
     [[nodiscard]] std::uint32_t new_token() noexcept { return next_token_ += token_step; }
     /// Starts the thread if there is none.
     void start();
@@ -68,6 +70,7 @@ private:
     int owner_;
     orders orders_;
     unsigned to_lose_ = 0;
+    bool finds_unrung_ = true;
     std::vector<std::weak_ptr<video_memory>> pages_;
     std::vector<std::weak_ptr<channel>> channels_;
     static constexpr std::uint32_t first_token = 0x10a00, token_step = 3; // none is 0 or follows

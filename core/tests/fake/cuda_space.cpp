@@ -4,8 +4,10 @@
 #include "fake/simulation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unistd.h>
+#include <utility>
 
 namespace barmap::fake::gpu {
 namespace {
@@ -102,12 +104,19 @@ private:
 
 } // namespace
 
-cuda_space::cuda_space(int ordinal)
-    : ordinal_(ordinal), device_(std::make_shared<cuda_memory>(ordinal, false, false)),
+cuda_space::cuda_space(int ordinal, std::shared_ptr<mapped_objects const> objects)
+    : ordinal_(ordinal), objects_(std::move(objects)),
+      device_(std::make_shared<cuda_memory>(ordinal, false, false)),
       peer_(std::make_shared<cuda_memory>(ordinal, false, true)),
       host_(std::make_shared<cuda_memory>(ordinal, true, true)) {}
 
 address_space::place cuda_space::find(std::uint64_t address, std::uint64_t bytes) const {
+    if (auto next = objects_->upper_bound(address); next != objects_->begin()) {
+        auto const& [first, object] = *std::prev(next);
+        std::uint64_t const at = address - first, size = object.of->size();
+        if (object.ordinal == ordinal_ && at < size && bytes <= size - at)
+            return {object.of, at, size - at};
+    }
     int owner = ordinal_;
     (void)the_simulation().address(address, nullptr, nullptr, nullptr, &owner);
     for (auto const& each : {owner == ordinal_ ? device_ : peer_, host_})

@@ -48,7 +48,7 @@ struct channel::stop {
 
 void channel::ring() noexcept {
     deaf_ = false;
-    rung_ = fresh_ = true;
+    rung_ = was_rung_ = fresh_ = true;
 }
 
 void channel::look() noexcept {

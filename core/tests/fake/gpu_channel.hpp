@@ -78,6 +78,7 @@ public:
 
     /// Its doorbell was rung.
     void ring() noexcept;
+    [[nodiscard]] bool was_rung() const noexcept { return was_rung_; }
     /// Its doorbell was rung and nothing heard it.
     void miss() noexcept { deaf_ = true; }
     /// Looks for new entries, rung or not, unless it has missed a doorbell.
@@ -121,7 +122,7 @@ private:
 
     wiring of_;
     bool has_copy_object_ = false, scheduled_ = false;
-    bool rung_ = false, fresh_ = false, deaf_ = false, bound_ = false;
+    bool rung_ = false, was_rung_ = false, fresh_ = false, deaf_ = false, bound_ = false;
     bool registered_ = false, stopped_ = false;
     std::uint32_t get_ = 0;
     std::uint64_t base_ = 0; ///< of the addresses in entries

@@ -36,6 +36,8 @@ rm_driver::rm_driver(kernel& kernel, behaviour how)
     : kernel_(kernel), how_(std::move(how)), channel_objects_(*this),
       uvm_(std::make_shared<rm::uvm_file>(*this, rm::uvm_file::use::address_space)),
       copy_engine_(kernel) {
+    if (how_.maps_other_doorbell)
+        copy_engine_.need_own_doorbells();
     if (!how_.cuda_has_uvm)
         return;
     using rm::uvm_file;

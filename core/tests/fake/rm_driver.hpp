@@ -2,11 +2,13 @@
 #pragma once
 
 #include "fake/copy_engine.hpp"
+#include "fake/cuda_space.hpp"
 #include "fake/kernel.hpp"
 #include "fake/rm_channel.hpp"
 #include "fake/rm_objects.hpp"
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@ public:
     struct behaviour {
         unsigned series = 580;               ///< whose sizes it has
         bool maps_other_memory = false;      ///< every duplicate is of some other memory
+        bool maps_other_doorbell = false;    ///< what UVM maps is of some other memory
         std::optional<std::uint64_t> bar1{}; ///< instead of what the simulated GPU says
         bool confidential = false;           ///< maps nothing for the CPU
         std::string_view chip = "GH100";
@@ -84,6 +87,9 @@ public:
     [[nodiscard]] behaviour const& how() const noexcept { return how_; }
     [[nodiscard]] rm::object_table& table() noexcept { return table_; }
     [[nodiscard]] rm::channel_objects& channel_objects() noexcept { return channel_objects_; }
+    [[nodiscard]] std::shared_ptr<gpu::mapped_objects> const& mapped_by_uvm() const noexcept {
+        return mapped_by_uvm_;
+    }
     [[nodiscard]] std::uint64_t bar1_total(int ordinal) const;
     std::uint64_t new_linear_address() noexcept { return next_linear_address_ += 0x10000000; }
     /// Records a violation and answers what the caller is to answer.
@@ -103,6 +109,8 @@ private:
     std::uint64_t next_linear_address_ = 0x7000'0000'0000;
     rm::channel_objects channel_objects_;
     std::shared_ptr<rm::uvm_file> uvm_;
+    std::shared_ptr<gpu::mapped_objects> const mapped_by_uvm_ =
+        std::make_shared<gpu::mapped_objects>();
     gpu::copy_engine copy_engine_; // goes first: its thread
 };
 

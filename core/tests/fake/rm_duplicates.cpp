@@ -54,7 +54,7 @@ std::optional<std::uint32_t> control_file::duplicate_of_cuda(client& owner,
         made.object_class = class_system_memory;
         break;
     case cuda_space_number:
-        made.space = std::make_shared<gpu::cuda_space>(ordinal);
+        made.space = std::make_shared<gpu::cuda_space>(ordinal, driver_.mapped_by_uvm());
         break;
     case cuda_space_number + 1: // RM's own, in which nothing is
         made.space = std::make_shared<gpu::foreign_space>();

@@ -116,9 +116,9 @@ std::uint32_t uvm_file::create(std::uint64_t base, std::uint64_t length) {
         return driver_.refuse("UVM: a range that is not whole pages", err_invalid_address);
     auto const next = ranges_.lower_bound(base);
     if ((next != ranges_.end() && next->first < base + length) ||
-        (next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second.length > base))
+        (next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second > base))
         return driver_.refuse("UVM: a range over another", err_invalid_address);
-    ranges_[base].length = length;
+    ranges_[base] = length;
     return abi::ok;
 }
 
@@ -126,7 +126,7 @@ template <class Parameters>
 std::uint32_t uvm_file::map(Parameters const& asked) {
     constexpr std::uint64_t page_of_registers = 0x10000;
     auto const found = ranges_.find(asked.base);
-    if (found == ranges_.end() || found->second.length < asked.length)
+    if (found == ranges_.end() || found->second < asked.length)
         return driver_.refuse("UVM: a mapping without a range", err_invalid_address);
     if (asked.gpu_count != 1)
         return driver_.refuse("UVM: a mapping for no GPU, or for several", err_invalid_argument);
@@ -140,7 +140,12 @@ std::uint32_t uvm_file::map(Parameters const& asked) {
     if (asked.base % page_of_registers != 0 || asked.length != page_of_registers ||
         asked.offset != 0)
         return driver_.refuse("UVM: not the whole doorbell page", err_invalid_address);
-    if (std::exchange(found->second.is_mapped, true))
+    auto reached = what->reached;
+    if (driver_.how().maps_other_doorbell)
+        reached = std::make_shared<gpu::video_memory>(
+            memory_file::elsewhere(page_of_registers, ordinal), true);
+    gpu::mapped_object const object{ordinal, std::move(reached)};
+    if (!driver_.mapped_by_uvm()->try_emplace(asked.base, object).second)
         return driver_.refuse("UVM: a range is mapped twice", err_invalid_address);
     return abi::ok;
 }
@@ -150,11 +155,12 @@ void uvm_file::free(Parameters& asked) {
     auto const found = ranges_.find(asked.base);
     bool is_right = found != ranges_.end();
     if constexpr (requires { asked.length; })
-        is_right = is_right && found->second.length == asked.length;
+        is_right = is_right && found->second == asked.length;
     if (!is_right) {
         asked.status = driver_.refuse("UVM: frees what is no range", err_invalid_address);
         return;
     }
+    driver_.mapped_by_uvm()->erase(asked.base);
     ranges_.erase(found);
     asked.status = abi::ok;
 }

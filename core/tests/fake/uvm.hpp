@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "nvidia/uvm.hpp"
 #include "fake/gpu_channel.hpp"
 #include "fake/kernel.hpp"
 #include "fake/rm_objects.hpp"
+#include "nvidia/uvm.hpp"
 
 #include <map>
 #include <memory>
@@ -62,11 +62,7 @@ private:
     rm_driver& driver_;
     use use_;
     std::map<std::pair<handle, handle>, registration> channels_; ///< by client and channel
-    struct range {
-        std::uint64_t length = 0;
-        bool is_mapped = false;
-    };
-    std::map<std::uint64_t, range> ranges_; ///< by address
+    std::map<std::uint64_t, std::uint64_t> ranges_;              ///< lengths by address
 };
 
 } // namespace barmap::fake::rm

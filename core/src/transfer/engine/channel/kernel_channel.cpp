@@ -55,7 +55,6 @@ kernel_channel::kernel_channel(cuda::gpu const& which, form how) : session_(chec
     cuda::context_scope const scope(session_.context.get());
     try {
         make(how);
-        open();
         start_attendant();
     } catch (...) {
         close();
@@ -69,19 +68,33 @@ kernel_channel::~kernel_channel() {
 
 void kernel_channel::make(form how) {
     channel_.emplace(session_, own_engine_type(session_.engines, {}));
+    // The first submission binds the engine.
+    std::uint32_t nobody = 0;
+    command_ring first({channel_->block(), channel_->block_on_gpu(), &nobody, channel_->token(),
+                        semaphore(), channel_->block_on_gpu() + semaphore_at, session_.kind.copy});
+    (void)first.submit({});
     if (!config::current().rings_by_cpu)
         try {
             map_doorbell();
+            ring_from_gpu();
         } catch (error const&) {
+            doorbell_.reset();
             if (!how.or_rung_by_cpu)
                 throw;
         }
-    if (!doorbell_)
+    if (!doorbell_) {
         bell_.emplace(session_.gpu.handle);
+        ring();
+        expect_start(nullptr);
+    }
+    std::memset(channel_->block() + sharing_at, 0, sizeof(kernel_queue_sharing));
+    std::atomic_ref(*semaphore()).store(0, std::memory_order_relaxed); // kernels count from 0
     queue_ = queue_at(channel_->block_on_gpu(),
                       bell_ ? bell_->registration.gpu_address()
                             : doorbell_->address() + abi::usermode_doorbell,
                       how.is_shared);
+    queue_for_thread().state->entries = first.entries();
+    copy::flush_wc_stores();
 }
 
 void kernel_channel::map_doorbell() {
@@ -126,23 +139,33 @@ kernel_queue kernel_channel::queue_for_thread() const noexcept {
         queue_.sharing != nullptr);
 }
 
-// Binds the engine, and shows that it works.
-void kernel_channel::open() {
-    auto* const semaphore = reinterpret_cast<std::uint32_t*>(channel_->block() + semaphore_at);
-    command_ring ring({channel_->block(), channel_->block_on_gpu(), session_.usermode.doorbell(),
-                       channel_->token(), semaphore, queue_.semaphore_address, session_.kind.copy});
-    ticket const first = ring.submit({});
+std::uint32_t* kernel_channel::semaphore() const noexcept {
+    return reinterpret_cast<std::uint32_t*>(channel_->block() + semaphore_at);
+}
+
+void kernel_channel::ring_from_gpu() {
+    cuda_channel other(session_, own_engine_type(session_.engines, {}));
+    std::uint32_t const nothing = 0;
+    // Its semaphore is the doorbell, and the ticket that it stores there the token.
+    command_ring bells({other.block(), other.block_on_gpu(), session_.usermode.doorbell(),
+                        other.token(), &nothing, doorbell_->address() + abi::usermode_doorbell,
+                        session_.kind.copy, 0, ticket{channel_->token()} - 1});
+    (void)bells.submit({});
+    expect_start(&other);
+}
+
+void kernel_channel::expect_start(cuda_channel const* rings) const {
     auto const until = device_clock::now() + patience_with(session_.gpu);
-    while (ring.progress() < first) {
-        if (failure() || device_clock::now() > until)
+    while (std::atomic_ref(*semaphore()).load(std::memory_order_acquire) == 0) {
+        auto const wrong_address = rings ? rings->error_number() : std::nullopt;
+        if (failure() || wrong_address || device_clock::now() > until)
             throw error(errc::backend_broken, "use a channel for kernels", "",
-                        failure().value_or("its first submission did not end in time"));
+                        failure().value_or(
+                            rings ? "the doorbell does not start it at the address for kernels: "
+                                    "let the CPU ring it (kernel_queue_options::or_rung_by_cpu)"
+                                  : "its first submission did not end in time"));
         std::this_thread::yield();
     }
-    std::memset(channel_->block() + sharing_at, 0, sizeof(kernel_queue_sharing));
-    std::atomic_ref(*semaphore).store(0, std::memory_order_relaxed); // kernels count from 0
-    queue_for_thread().state->entries = ring.entries();
-    copy::flush_wc_stores();
 }
 
 void kernel_channel::start_attendant() {
@@ -209,14 +232,18 @@ bool kernel_channel::ring_if_asked() const noexcept {
     if (asked.load(std::memory_order_relaxed) == 0 ||
         asked.exchange(0, std::memory_order_acq_rel) == 0)
         return false;
-    std::atomic_ref(*session_.usermode.doorbell())
-        .store(channel_->token(), std::memory_order_relaxed);
-    copy::flush_wc_stores();
+    ring();
     return true;
 }
 
+void kernel_channel::ring() const noexcept {
+    std::atomic_ref(*session_.usermode.doorbell())
+        .store(channel_->token(), std::memory_order_relaxed);
+    copy::flush_wc_stores();
+}
+
 std::uint32_t kernel_channel::done() const noexcept {
-    return std::atomic_ref(*queue_for_thread().semaphore).load(std::memory_order_acquire);
+    return std::atomic_ref(*semaphore()).load(std::memory_order_acquire);
 }
 
 bool kernel_channel::is_busy() const noexcept {

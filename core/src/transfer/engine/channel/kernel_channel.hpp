@@ -22,7 +22,8 @@ namespace barmap::engine {
 
 /// A channel that kernels feed: they write its commands and ring its doorbell, which is mapped into
 /// CUDA's address space. Where it cannot be, a thread of the CPU rings it, when a word of pinned
-/// host memory tells it to. The CPU makes the first submission, and none after that.
+/// host memory tells it to. The CPU makes the first submission, and none after that; a copy engine
+/// rings for it at the address that kernels use, which shows that the doorbell works there.
 /// Thread rule: const members may be called at once.
 class kernel_channel {
 public:
@@ -32,7 +33,8 @@ public:
     };
 
     /// With BARMAP_DOORBELL=cpu, the CPU rings.
-    /// @throws error errc::backend_absent where kernels cannot reach the doorbell
+    /// @throws error errc::backend_absent where kernels cannot reach the doorbell, backend_broken
+    ///         if the channel does not start
     kernel_channel(cuda::gpu const& which, form how);
     kernel_channel(kernel_channel const&) = delete;
     kernel_channel& operator=(kernel_channel const&) = delete;
@@ -75,10 +77,15 @@ private:
 
     void make(form how);
     void map_doorbell();
+    /// As a kernel would, but by a copy engine: with a wrong address, only its channel stops.
+    void ring_from_gpu();
+    void ring() const noexcept;
+    /// Waits for the first submission. @param rings null if the CPU has rung
+    void expect_start(cuda_channel const* rings) const;
     /// With the block and the doorbell at these addresses.
     [[nodiscard]] barmap::gpu::kernel_queue queue_at(std::uintptr_t block, std::uintptr_t doorbell,
                                                      bool is_shared) const;
-    void open();
+    [[nodiscard]] std::uint32_t* semaphore() const noexcept; ///< as the CPU sees it
     void start_attendant();
     void close() noexcept;
     void attend() noexcept;
