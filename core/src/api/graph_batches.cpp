@@ -84,11 +84,11 @@ engine::state graph_batches::poll(std::uint64_t number) {
     if (found == known_.end())
         return first_ <= number && number <= latest_ ? engine::state::done
                                                      : engine::state::never_given;
-    kernel_queue_state& through = *found->second.queue;
-    if (auto const why = through.why_it_stopped())
+    auto const [why, refusal] = found->second.queue->take_trouble();
+    if (why)
         throw error(errc::copy_unfinished, operation, "",
                     *why + "; destroy the graphs that have captured batches, and capture again");
-    if (through.take_refusal())
+    if (refusal)
         throw error(errc::copy_unfinished, operation, "",
                     "the engine did not copy a replay in its time, and may still copy it: give "
                     "`after` a longer `at_most`, or replay fewer graphs at once");

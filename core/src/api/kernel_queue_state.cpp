@@ -72,15 +72,19 @@ std::optional<std::string> kernel_queue_state::why_it_stopped() {
     return channel_ ? channel_->failure() : std::nullopt;
 }
 
-std::optional<gpu::status> kernel_queue_state::take_refusal() {
+kernel_queue_state::trouble kernel_queue_state::take_trouble() {
     std::lock_guard const hold(lock_);
-    return channel_ ? channel_->take_refusal() : std::nullopt;
+    if (!channel_)
+        return {};
+    // In this order: a stop refuses the lists of waiting kernels.
+    std::optional<gpu::status> const refusal = channel_->take_refusal();
+    return {channel_->failure(), refusal};
 }
 
 std::optional<std::string> kernel_queue_state::failure() {
-    if (auto const why = why_it_stopped())
+    auto const [why, refusal] = take_trouble();
+    if (why)
         return *why + "; restart the queue when no kernel uses it";
-    auto const refusal = take_refusal();
     return refusal ? std::optional<std::string>(text_of(*refusal)) : std::nullopt;
 }
 

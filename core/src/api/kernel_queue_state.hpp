@@ -45,9 +45,13 @@ public:
 
     /// Why the channel has stopped; tells kernels that wait. Nothing while it runs.
     [[nodiscard]] std::optional<std::string> why_it_stopped();
-    /// The status of a list that was not copied whole since the last call.
-    [[nodiscard]] std::optional<gpu::status> take_refusal();
-    /// The failure, with advice, if there is one.
+    /// What has gone wrong since the last call.
+    struct trouble {
+        std::optional<std::string> why_it_stopped; ///< or else
+        std::optional<gpu::status> refusal;        ///< of a list that was not copied whole
+    };
+    [[nodiscard]] trouble take_trouble();
+    /// The same with advice, if there is any.
     [[nodiscard]] std::optional<std::string> failure();
 
     /// Waits for the GPU's kernels, of which graphs do not keep those that have the handle.

@@ -258,10 +258,13 @@ bool kernel_channel::is_busy() const noexcept {
 }
 
 std::optional<std::string> kernel_channel::failure() const {
+    // In this order: the attendant also sets the word, once the driver has told it the number.
+    bool const is_told =
+        std::atomic_ref(queue_for_thread().state->failed).load(std::memory_order_acquire) != 0;
     if (auto const number = tell_failure())
         return "the driver stopped the channel, error " + std::to_string(*number) +
                " (Xid; 31: an address that is not mapped)";
-    if (std::atomic_ref(queue_for_thread().state->failed).load(std::memory_order_relaxed) != 0)
+    if (is_told)
         return "the engine copied nothing for 10 seconds, in which a kernel waited for room";
     return std::nullopt;
 }
@@ -269,7 +272,7 @@ std::optional<std::string> kernel_channel::failure() const {
 std::optional<std::uint32_t> kernel_channel::tell_failure() const {
     auto const number = channel_->error_number();
     if (number) {
-        std::atomic_ref(queue_for_thread().state->failed).store(1, std::memory_order_relaxed);
+        std::atomic_ref(queue_for_thread().state->failed).store(1, std::memory_order_release);
         copy::flush_wc_stores();
     }
     return number;
