@@ -27,9 +27,9 @@ public:
         : queue_user(queue, scope), opened_(open()) {
         if (opened_ != status::ok)
             return;
-        keep_in_registers();
         position_ = load_relaxed(&queue.state->position);
         entries_ = load_relaxed(&queue.state->entries);
+        keep_in_registers(position_ >> 63); // no queue gets that far
         find_room();
     }
     BARMAP_DEVICE ~warp_submitter() {

@@ -133,28 +133,20 @@ protected:
         : queue_(queue), scope_(scope) {}
 
     /// Keeps the argument's members in registers: the compiler would load them from constant memory
-    /// again behind each fence, but keeps a value that comes from another lane.
-    BARMAP_DEVICE void keep_in_registers() {
-#if defined(BARMAP_ON_CUDA)
-        keep(queue_.doorbell);
-        keep(queue_.put);
-        keep(queue_.entries);
-        keep(queue_.commands);
-        keep(queue_.commands_address);
-        keep(queue_.semaphore);
-        keep(queue_.semaphore_address);
-        keep(queue_.token);
-#endif
+    /// again behind each fence. @param zero a 0 that the compiler does not know
+    BARMAP_DEVICE void keep_in_registers(word zero) {
+        keep(queue_.doorbell, zero);
+        keep(queue_.put, zero);
+        keep(queue_.entries, zero);
+        keep(queue_.commands, zero);
+        keep(queue_.semaphore, zero);
+        queue_.commands_address += zero;
+        queue_.semaphore_address += zero;
+        queue_.token += static_cast<unsigned>(zero);
     }
     template <class Pointed>
-    BARMAP_DEVICE static void keep(Pointed*& pointer) {
-        pointer = reinterpret_cast<Pointed*>(of_first_lane(reinterpret_cast<word>(pointer)));
-    }
-    BARMAP_DEVICE static void keep(word& value) {
-        value = of_first_lane(value);
-    }
-    BARMAP_DEVICE static void keep(unsigned& value) {
-        value = static_cast<unsigned>(of_first_lane(value));
+    BARMAP_DEVICE static void keep(Pointed*& pointer, word zero) {
+        pointer = reinterpret_cast<Pointed*>(reinterpret_cast<word>(pointer) + zero);
     }
     BARMAP_DEVICE void fence() const {
         if (scope_ == fence_scope::system)
@@ -190,8 +182,9 @@ protected:
 
     BARMAP_DEVICE bool is_allowed(unsigned count, copy_signal const& signal) const {
         unsigned const bytes = bytes_of(signal);
-        return count <= kernel_queue::most_pieces && (bytes == 4 || bytes == 8) &&
-               signal.address % bytes == 0 && bytes <= queue_.most_signal_bytes;
+        return count <= kernel_queue::most_pieces &&
+               (signal.address == 0 || ((bytes == 4 || bytes == 8) && signal.address % bytes == 0 &&
+                                        bytes <= queue_.most_signal_bytes));
     }
     BARMAP_DEVICE static unsigned bytes_of(copy_signal const& signal) {
         return signal.bytes == 0 ? 4 : signal.bytes;

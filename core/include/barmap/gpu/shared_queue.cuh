@@ -71,7 +71,7 @@ public:
         : queue_user(queue, scope) {
         if (opened() != status::ok)
             return;
-        keep_in_registers();
+        keep_in_registers(load_relaxed(&queue_.state->position)); // of the private form alone
         find_done();
     }
 
