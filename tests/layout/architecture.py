@@ -297,6 +297,13 @@ def host_memory_registered_otherwise(root: Path) -> list[str]:
                  keep_strings=False, what="registers host memory with other flags")
 
 
+def gpu_memory_written_without_waiting(root: Path) -> list[str]:
+    """cuMemcpyHtoD of pageable memory and cuMemsetD8 may return before the last bytes have arrived, and neither barmap's
+    channels nor non-blocking streams wait for them: tests on a GPU then find wrong bytes, now and then."""
+    return _find(root, sources(root / "core/tests/gpu"), r"\b(?:memcpy_htod|memset_d8|memset_d32)\(", keep_strings=False,
+                 what="returns early: write_by_driver() and fill_by_driver() wait")
+
+
 def _of_the_library(root: Path) -> list[Path]:
     """What runs in programs of others: the core, the drop-ins, the plug-ins and Python's extensions."""
     return [p for room in (*rooms.CORE, *rooms.GROUND, *rooms.LIBRARIES, *rooms.EXTENSION) for p in sources(root / room)]
@@ -410,6 +417,7 @@ RULES = (
     contracts_that_stand_elsewhere,
     namespaces_that_browsers_miss,
     host_memory_registered_otherwise,
+    gpu_memory_written_without_waiting,
     python_imports_upwards,
     thread_locals_with_destructors,
     protection_taken_away,

@@ -170,6 +170,9 @@ PLANTED = {
     "actions_by_tag": {
         ".github/workflows/docs.yml": "      - uses: actions/checkout@v4\n",
     },
+    "gpu_memory_written_without_waiting": {
+        "core/tests/gpu/one_test.cpp": LICENCE + "void f() { expect_success(cu().memcpy_htod(to, from, 4)); }\n",
+    },
     "tests_that_nobody_builds": {
         "core/tests/unit/lost_test.cpp": LICENCE,
     },

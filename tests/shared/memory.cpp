@@ -211,9 +211,18 @@ std::vector<std::byte> read_by_driver(std::uintptr_t from, std::size_t bytes) {
     return result;
 }
 
+void write_by_driver(std::uintptr_t to, void const* from, std::size_t bytes) {
+    expect_success(cu().memcpy_htod(to, from, bytes));
+    expect_success(cu().stream_synchronize(nullptr));
+}
+
 void write_by_driver(std::uintptr_t to, std::vector<std::byte> const& bytes) {
-    expect_success(cu().memcpy_htod(to, bytes.data(), bytes.size()));
-    expect_success(cu().ctx_synchronize());
+    write_by_driver(to, bytes.data(), bytes.size());
+}
+
+void fill_by_driver(std::uintptr_t to, unsigned char value, std::size_t bytes) {
+    expect_success(cu().memset_d8(to, value, bytes));
+    expect_success(cu().stream_synchronize(nullptr));
 }
 
 void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsigned seed) {

@@ -39,7 +39,7 @@ class device_block final : public memory {
 public:
     explicit device_block(std::size_t bytes);
     ~device_block() override { release(); }
-    void release(); ///< frees it early
+    void release();                          ///< frees it early
     void forget() noexcept { address_ = 0; } ///< went with its context
 };
 
@@ -128,8 +128,8 @@ inline constexpr memory_kind kinds_of_device_memory[] = {
 /// Bytes that differ from place to place and from seed to seed.
 [[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, unsigned seed);
 
-/// The standard library's comparisons take one std::byte after another, and most of the time of these
-/// tests where they are not optimised.
+/// The standard library's comparisons take one std::byte after another, and most of the time of
+/// these tests where they are not optimised.
 [[nodiscard]] inline bool same_bytes(std::span<std::byte const> a, std::span<std::byte const> b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
@@ -138,9 +138,12 @@ inline constexpr memory_kind kinds_of_device_memory[] = {
     return same_bytes(a, b);
 }
 
-/// Through the driver, complete on return (docs/ordering.md, O20 and O21).
+/// Through the driver, complete on return (docs/ordering.md, O20 and O21): cuMemcpyHtoD of pageable
+/// memory and cuMemsetD8 may return before the last bytes are in the GPU's memory.
 [[nodiscard]] std::vector<std::byte> read_by_driver(std::uintptr_t from, std::size_t bytes);
+void write_by_driver(std::uintptr_t to, void const* from, std::size_t bytes);
 void write_by_driver(std::uintptr_t to, std::vector<std::byte> const& bytes);
+void fill_by_driver(std::uintptr_t to, unsigned char value, std::size_t bytes);
 
 /// Writes through the mapping and reads with the driver, then the other way round: every byte.
 void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsigned seed);

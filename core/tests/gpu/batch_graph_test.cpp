@@ -69,7 +69,7 @@ protected:
     }
     void expect_to_copy(CUgraphExec graph, unsigned seed) {
         auto const sent = pattern(size, seed);
-        expect_success(cu().memcpy_htod(from_->address(), sent.data(), size));
+        write_by_driver(from_->address(), sent.data(), size);
         expect_success(cu().ctx_synchronize());
         std::vector<std::byte> expected(size), seen(size);
         for (copy_piece const& each : pieces_)
@@ -121,8 +121,8 @@ TEST_F(batch_graph_test, graphs_keep_what_they_use) {
     device_block const list(count * sizeof(copy_piece) + 8);
     std::uintptr_t const number = list.address() + count * sizeof(copy_piece);
     std::uint64_t const all = count;
-    expect_success(cu().memcpy_htod(list.address(), pieces_.data(), count * sizeof(copy_piece)));
-    expect_success(cu().memcpy_htod(number, &all, sizeof all));
+    write_by_driver(list.address(), pieces_.data(), count * sizeof(copy_piece));
+    write_by_driver(number, &all, sizeof all);
     expect_success(cu().ctx_synchronize());
     std::optional<kernel_queue> queue(std::in_place, *gpu_);
     CUgraphExec const with_list = capture([&] {

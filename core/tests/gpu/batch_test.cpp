@@ -25,7 +25,7 @@ protected:
         device_block const block(mib);
         pinned_block const host(mib);
         auto const sent = pattern(mib, seed);
-        expect_success(cu().memcpy_htod(block.address(), sent.data(), mib));
+        write_by_driver(block.address(), sent.data(), mib);
         std::ranges::fill(host.bytes(), std::byte{0x5a});
         std::vector<copy_piece> list;
         std::vector<std::byte> expected(mib, std::byte{0x5a});
@@ -38,7 +38,7 @@ protected:
         EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
         EXPECT_TRUE(same_bytes(host.bytes(), expected));
         // And back to where it was, by another order.
-        expect_success(cu().memset_d8(block.address(), 0, mib));
+        fill_by_driver(block.address(), 0, mib);
         expect_success(cu().ctx_synchronize());
         std::ranges::reverse(list);
         for (copy_piece& each : list)
@@ -104,7 +104,7 @@ TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
     constexpr std::size_t quarter = mib / 4, size = 1000;
     for (unsigned round = 0; round < rounds(100); ++round) {
         auto const there = pattern(mib, 2 * round), here = pattern(mib, 2 * round + 1);
-        expect_success(cu().memcpy_htod(block.address(), there.data(), mib));
+        write_by_driver(block.address(), there.data(), mib);
         std::ranges::copy(here, host.bytes().begin());
         std::uintptr_t const g = block.address(), h = host.address();
         std::vector<copy_piece> list;
@@ -225,14 +225,14 @@ TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
     pinned_block const from(size), to(size);
     auto const sent = pattern(size, 1), there = pattern(size, 2);
     std::ranges::copy(sent, from.bytes().begin());
-    expect_success(cu().memcpy_htod(down.address(), there.data(), size));
+    write_by_driver(down.address(), there.data(), size);
     std::vector<copy_piece> uploads, downloads;
     for (std::size_t at = 0; at < size; at += piece) {
         uploads.push_back({up.address() + at, from.address() + at, piece});
         downloads.push_back({to.address() + at, down.address() + at, piece});
     }
     for (std::size_t i = 0; i < rounds(20); ++i) {
-        expect_success(cu().memset_d8(up.address(), 0, size));
+        fill_by_driver(up.address(), 0, size);
         expect_success(cu().ctx_synchronize());
         std::ranges::fill(to.bytes(), std::byte{});
         batch_ticket const first = queue.submit(uploads);
@@ -271,7 +271,7 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     std::ranges::fill(gate.bytes(), std::byte{});
     auto const word = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate.bytes().data()));
     auto const sent = pattern(mib, 9);
-    expect_success(cu().memcpy_htod(block.address(), sent.data(), mib));
+    write_by_driver(block.address(), sent.data(), mib);
     std::thread opener;
     {
         batch_queue queue = gpu.batch_queue();
@@ -300,7 +300,7 @@ TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
     device_block const block(size);
     pinned_block const host(size);
     auto const sent = pattern(size, 3);
-    expect_success(cu().memcpy_htod(block.address(), sent.data(), size));
+    write_by_driver(block.address(), sent.data(), size);
     std::vector<copy_piece> const list{{host.address(), block.address(), size}};
     EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
     EXPECT_TRUE(same_bytes(host.bytes(), sent));

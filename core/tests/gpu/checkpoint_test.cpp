@@ -195,7 +195,7 @@ TEST_F(checkpoint_gpu, everything_survives_round_after_round) {
             EXPECT_TRUE(std::equal(host.bytes().begin(), host.bytes().end(), sent.begin()))
                 << "round " << i << ": a batch of before";
             auto const latest = pattern(mib, i + 7);
-            expect_success(cu().memcpy_htod(block.address(), latest.data(), mib));
+            write_by_driver(block.address(), latest.data(), mib);
             EXPECT_TRUE(
                 queue->wait(queue->submit(pieces(host.address(), block.address(), mib)), 10s));
             EXPECT_TRUE(same_bytes(host.bytes(), latest))

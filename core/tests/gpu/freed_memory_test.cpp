@@ -6,8 +6,9 @@
 #include <span>
 #include <vector>
 
-/// Memory that is freed while a mapping of it lives: copies reach the pinned memory. Runs by the engine that barmap chooses, and by CUDA's copies (BARMAP_ENGINE=driver), which know
-/// addresses only.
+/// Memory that is freed while a mapping of it lives: copies reach the pinned memory. Runs by the
+/// engine that barmap chooses, and by CUDA's copies (BARMAP_ENGINE=driver), which know addresses
+/// only.
 namespace barmap::gpu_test {
 namespace {
 

@@ -96,9 +96,9 @@ TEST_F(kernel_channel_test, copies_random_lists_byte_for_byte) {
         if (way == 1)
             std::memcpy(host.bytes().data(), sent.data(), pool);
         else
-            expect_success(cu().memcpy_htod(first.address(), sent.data(), pool));
+            write_by_driver(first.address(), sent.data(), pool);
         std::vector<std::byte> expected(pool, std::byte{0x5a});
-        expect_success(cu().memset_d8(second.address(), 0x5a, pool));
+        fill_by_driver(second.address(), 0x5a, pool);
         if (way == 0)
             std::memset(host.bytes().data(), 0x5a, pool);
         std::vector<barmap::gpu::copy_piece> pieces;
@@ -110,8 +110,7 @@ TEST_F(kernel_channel_test, copies_random_lists_byte_for_byte) {
             std::memcpy(expected.data() + at, sent.data() + source, bytes);
         }
         std::shuffle(pieces.begin(), pieces.end(), random);
-        expect_success(
-            cu().memcpy_htod(table.address(), pieces.data(), pieces.size() * sizeof pieces[0]));
+        write_by_driver(table.address(), pieces.data(), pieces.size() * sizeof pieces[0]);
         expect_success(cu().ctx_synchronize());
         launch("barmap_test_lists", channel_->queue(), table.address(), lists, count, 1 + round % 4,
                scope, failures());
@@ -162,9 +161,9 @@ public:
     void set(std::vector<barmap::gpu::copy_piece> const& pieces) const {
         word const count = pieces.size();
         cuda::driver_api const& cu = cuda::api();
-        expect_success(cu.memcpy_htod(pieces_.address(), pieces.data(),
-                                      pieces.size() * sizeof(barmap::gpu::copy_piece)));
-        expect_success(cu.memcpy_htod(count_.address(), &count, sizeof count));
+        write_by_driver(pieces_.address(), pieces.data(),
+                        pieces.size() * sizeof(barmap::gpu::copy_piece));
+        write_by_driver(count_.address(), &count, sizeof count);
         expect_success(cu.ctx_synchronize());
     }
     [[nodiscard]] copy_piece const* pieces() const {
@@ -219,7 +218,7 @@ TEST_F(kernel_channel_test, lists_in_memory_are_copied_in_stream_order_and_in_gr
     kernel_queue queue(gpu);
     device_block const from(size), to(size);
     auto const sent = pattern(size, 5);
-    expect_success(cu().memcpy_htod(from.address(), sent.data(), size));
+    write_by_driver(from.address(), sent.data(), size);
     list_in_memory const list(most);
     CUgraph graph = nullptr;
     CUgraphExec ready = nullptr;
@@ -353,8 +352,8 @@ TEST_F(kernel_channel_peer_test, puts_and_gets_over_nvlink_byte_for_byte) {
                              to = (puts ? peer : own)->address();
         auto const sent = pattern(size, round);
         std::vector<std::byte> expected(size, std::byte{0x11}), seen(size);
-        expect_success(cu().memcpy_htod(from, sent.data(), size));
-        expect_success(cu().memcpy_htod(to, expected.data(), size));
+        write_by_driver(from, sent.data(), size);
+        write_by_driver(to, expected.data(), size);
         std::vector<copy_piece> const pieces = random_pieces(to, from, size, slot, random);
         copy_images(pieces, to, expected, from, sent);
         std::vector<barmap::gpu::copy_piece> same;

@@ -119,7 +119,7 @@ protected:
 
 private:
     void start_counts() const {
-        expect_success(cu().memset_d8(counts_->address(), 0, sizeof(counts)));
+        fill_by_driver(counts_->address(), 0, sizeof(counts));
         expect_success(cu().ctx_synchronize());
     }
     bool is_beside_traffic_ = false;

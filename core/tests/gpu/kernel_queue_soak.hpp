@@ -43,10 +43,9 @@ public:
             queues_.emplace_back(gpu_0);
             handles.push_back(queues_.back().handle());
         }
-        expect_success(cu_.memcpy_htod(handles_.address(), handles.data(),
-                                       handles.size() * sizeof handles[0]));
+        write_by_driver(handles_.address(), handles.data(), handles.size() * sizeof handles[0]);
         std::memset(to_host_.bytes().data(), soak::poison & 0xff, target_bytes);
-        expect_success(cu_.memcpy_htod(to_gpu_->address(), to_host_.bytes().data(), target_bytes));
+        write_by_driver(to_gpu_->address(), to_host_.bytes().data(), target_bytes);
         expect_success(cu_.ctx_synchronize());
         fill(from_gpu_->address(), soak::salt_of_gpu);
         fill(from_host_.address(), soak::salt_of_host);
@@ -116,7 +115,7 @@ private:
     using clock = std::chrono::steady_clock;
 
     struct graph {
-        graph() { expect_success(cuda::api().memset_d8(number.address(), 0, sizeof(unsigned))); }
+        graph() { fill_by_driver(number.address(), 0, sizeof(unsigned)); }
         graph(graph const&) = delete;
         graph& operator=(graph const&) = delete;
         ~graph() {
@@ -204,7 +203,7 @@ private:
     void start() {
         sum_ = {};
         expected_ = 0;
-        expect_success(cu_.memset_d8(report_.address(), 0, sizeof sum_));
+        fill_by_driver(report_.address(), 0, sizeof sum_);
         expect_success(cu_.ctx_synchronize());
         began_ = clock::now();
     }

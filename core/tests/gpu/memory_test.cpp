@@ -38,7 +38,7 @@ TEST_F(memory_test, the_first_and_the_last_page_of_odd_sizes_are_reached) {
             expect_success(cu().memcpy_dtoh(seen.data(), block.address() + offset, held));
             ASSERT_EQ(seen, sent) << bytes << " at " << offset;
             std::vector<std::byte> const answer = pattern(held, seed++);
-            expect_success(cu().memcpy_htod(block.address() + offset, answer.data(), held));
+            write_by_driver(block.address() + offset, answer.data(), held);
             expect_success(cu().ctx_synchronize()); // a small copy is only on its way by then
             read(seen, map.window(offset, held));
             ASSERT_EQ(seen, answer) << bytes << " at " << offset;

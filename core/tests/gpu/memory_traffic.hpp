@@ -38,7 +38,7 @@ public:
             &multiprocessors, cuda::attribute_multiprocessor_count, device));
         blocks_ = static_cast<unsigned>(
             std::max(1, multiprocessors - static_cast<int>(free_multiprocessors)));
-        expect_success(cuda::api().memset_d8(passes_.address(), 0, sizeof(gpu::word)));
+        fill_by_driver(passes_.address(), 0, sizeof(gpu::word));
         launch(std::chrono::nanoseconds(0)); // loads it
         stream_.wait();
     }

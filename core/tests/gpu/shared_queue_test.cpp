@@ -50,8 +50,8 @@ protected:
             std::uint64_t const from = way == 1 ? host.address() : first.address();
             std::uint64_t const to = way == 0 ? host.address() : second.address();
             std::vector<std::byte> expected(pool, std::byte{0x5a});
-            expect_success(cu().memcpy_htod(first.address(), sent.data(), pool));
-            expect_success(cu().memset_d8(second.address(), 0x5a, pool));
+            write_by_driver(first.address(), sent.data(), pool);
+            fill_by_driver(second.address(), 0x5a, pool);
             if (way == 1)
                 std::memcpy(host.bytes().data(), sent.data(), pool);
             else
@@ -65,8 +65,7 @@ protected:
                 std::memcpy(expected.data() + at, sent.data() + source, bytes);
             }
             std::ranges::shuffle(all, random);
-            expect_success(
-                cu().memcpy_htod(table.address(), all.data(), all.size() * sizeof all[0]));
+            write_by_driver(table.address(), all.data(), all.size() * sizeof all[0]);
             std::memset(signals.bytes().data(), 0, 4096);
             std::memset(failures.bytes().data(), 0, 4096);
             gpu::kernel_queue handle = queue.handle();

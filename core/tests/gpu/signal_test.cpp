@@ -45,8 +45,8 @@ TEST_F(signal_test, what_was_written_before_a_counter_is_seen_after_it) {
         counter_to_gpu there(words, first);
         counter_to_cpu back(words, first);
         word const count = rounds(100'000);
-        kernels.launch("barmap_test_counters", 1, there.handle(), back.handle(), first, count, on_gpu(data),
-               on_gpu(host), kernels.wrong());
+        kernels.launch("barmap_test_counters", 1, there.handle(), back.handle(), first, count,
+                       on_gpu(data), on_gpu(host), kernels.wrong());
         word wrong_here = 0;
         for (word i = 1; i <= count; ++i) {
             write_value(data.window(), i * 3);
@@ -69,7 +69,8 @@ TEST_F(signal_test, the_last_block_to_arrive_advances_the_counter) {
     counter_to_gpu go(words);
     counter_to_cpu done(words, ~word{0} - 50);
     word const count = rounds(20'000);
-    kernels.launch("barmap_test_arrivals", blocks, go.handle(), done.handle(), count, on_gpu(host), kernels.wrong());
+    kernels.launch("barmap_test_arrivals", blocks, go.handle(), done.handle(), count, on_gpu(host),
+                   kernels.wrong());
     word wrong_here = 0;
     for (word i = 1; i <= count; ++i) {
         ASSERT_TRUE(done.wait_for(~word{0} - 50 + i, 10s)) << i;
@@ -156,8 +157,8 @@ TEST_F(signal_test, two_gpus_at_once) {
                 each.in.flush();
                 bool const is_there = each.out.wait_for(10s);
                 auto const found = each.out.try_pop();
-                wrong_here += !sent || !is_there || !found || !is_whole(*found) ||
-                    found->words[0] != k * 3;
+                wrong_here +=
+                    !sent || !is_there || !found || !is_whole(*found) || found->words[0] != k * 3;
             }
             each.in.close();
         });
@@ -204,7 +205,8 @@ TEST_F(signal_test, a_kernel_of_another_context_than_its_stream_is_refused) {
     for (std::size_t i = 0; i < parameters.size(); ++i)
         parameters[i] = &nothing[i];
     constexpr int invalid_handle = 400;
-    EXPECT_EQ(cu().launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, kernels.stream(), parameters.data(), nullptr),
+    EXPECT_EQ(cu().launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, kernels.stream(), parameters.data(),
+                                 nullptr),
               invalid_handle);
     expect_success(cu().ctx_destroy(other));
     use(0);

@@ -14,7 +14,7 @@ public:
     test_kernels() : wrong_(sizeof(gpu::word)) {
         expect_success(cu_.module_load_data(&module_, ptx::signal_kernels));
         expect_success(cu_.stream_create(&stream_, non_blocking));
-        expect_success(cu_.memset_d8(wrong_.address(), 0, sizeof(gpu::word)));
+        fill_by_driver(wrong_.address(), 0, sizeof(gpu::word));
         expect_success(cu_.ctx_synchronize());
     }
     test_kernels(test_kernels const&) = delete;
@@ -26,7 +26,9 @@ public:
 
     [[nodiscard]] CUstream stream() const { return stream_; }
     /// What kernels count in.
-    [[nodiscard]] gpu::word* wrong() const { return reinterpret_cast<gpu::word*>(wrong_.address()); }
+    [[nodiscard]] gpu::word* wrong() const {
+        return reinterpret_cast<gpu::word*>(wrong_.address());
+    }
 
     template <class... Arguments>
     void launch(char const* name, unsigned blocks, Arguments... arguments) {
