@@ -152,8 +152,10 @@ struct memory {
             each = seed = seed * 6364136223846793005u + 1442695040888963407u;
         if (is_host)
             std::memcpy(reinterpret_cast<void*>(at), expected.data(), bytes);
-        else
+        else {
             write_now(at, expected.data(), bytes);
+            synchronize(nullptr); // the call may return before pageable bytes have arrived
+        }
     }
     [[nodiscard]] char* bytes_expected() { return reinterpret_cast<char*>(expected.data()); }
     /// Compares all of it.
@@ -166,7 +168,15 @@ struct memory {
         if (std::memcmp(found.data(), expected.data(), bytes) == 0)
             return;
         is_wrong = true;
-        std::fprintf(stderr, "memcpy_replay: %s: a byte is wrong\n", what);
+        std::size_t wrong = 0, first = 0;
+        for (std::size_t i = found.size(); i-- > 0;)
+            if (found[i] != expected[i]) {
+                ++wrong;
+                first = i;
+            }
+        std::fprintf(stderr,
+                     "memcpy_replay: %s: %zu words of 8 bytes are wrong, from byte %zu of %zu\n",
+                     what, wrong, first * 8, bytes);
     }
 };
 
