@@ -31,12 +31,11 @@ bool is_mapped_for(CUdevice gpu, CUdeviceptr address) noexcept {
 
 address_range find_range(CUdevice of, CUdeviceptr address) noexcept {
     unsigned type = 0; // stays 0 for what CUDA does not know
-    int is_managed = 0, is_synchronous = 0;
+    int is_managed = 0;
     address_range found;
-    std::array<int, 6> names{pointer_memory_type, pointer_is_managed,     pointer_range_start_addr,
-                             pointer_range_size,  pointer_device_ordinal, pointer_sync_memops};
-    std::array<void*, 6> values{&type,        &is_managed,    &found.begin,
-                                &found.bytes, &found.ordinal, &is_synchronous};
+    std::array<int, 5> names{pointer_memory_type, pointer_is_managed, pointer_range_start_addr,
+                             pointer_range_size, pointer_device_ordinal};
+    std::array<void*, 5> values{&type, &is_managed, &found.begin, &found.bytes, &found.ordinal};
     CUresult const result = api().pointer_get_attributes(static_cast<unsigned>(names.size()),
                                                          names.data(), values.data(), address);
     if (result != success || type == 0)
@@ -46,7 +45,6 @@ address_range find_range(CUdevice of, CUdeviceptr address) noexcept {
                  : is_of(of, found.ordinal)   ? memory_side::gpu
                  : is_mapped_for(of, address) ? memory_side::peer
                                               : memory_side::apart;
-    found.is_synchronous = is_synchronous != 0;
     if (!found.holds(address)) { // a driver's figures are not relied on
         found.begin = address;
         found.bytes = 1;

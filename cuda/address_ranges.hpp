@@ -23,8 +23,7 @@ struct address_range {
     CUdeviceptr begin = 0;
     std::size_t bytes = 0;
     memory_side side = memory_side::unknown;
-    int ordinal = -1;            ///< of the GPU that has it, in CUDA's count; -1 where none does
-    bool is_synchronous = false; ///< copies end before CUDA's call does (SYNC_MEMOPS)
+    int ordinal = -1;        ///< of the GPU that has it, in CUDA's count; -1 where none does
     bool is_settled = false; ///< was asked for twice, and need not be again
 
     [[nodiscard]] bool holds(CUdeviceptr address) const noexcept { return address - begin < bytes; }

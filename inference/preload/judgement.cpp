@@ -164,8 +164,6 @@ std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::addres
         return reason::unknown_memory;
     if (latest.side == memory_side::both)
         return reason::managed_memory;
-    if (latest.is_synchronous)
-        return reason::synchronous_memory;
     if (latest.side == memory_side::apart)
         return reason::other_gpu;
     return std::nullopt;

@@ -25,14 +25,13 @@ enum class reason {
     captured,
     unknown_memory,
     managed_memory,
-    synchronous_memory,
     other_gpu,
     host_to_host,
     refused_here,
 };
 
 /// Each in the words of the report at exit, and of docs/memcpy.md.
-inline constexpr std::array<std::string_view, 20> words_of_reasons{
+inline constexpr std::array<std::string_view, 19> words_of_reasons{
     "at the exit of the process",
     "in a forked child",
     "few pieces",
@@ -49,7 +48,6 @@ inline constexpr std::array<std::string_view, 20> words_of_reasons{
     "a stream that is captured into a graph",
     "memory that CUDA has not pinned",
     "managed memory",
-    "memory with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS",
     "memory of another GPU without access",
     "pieces that stay in host memory",
     "refused by barmap",

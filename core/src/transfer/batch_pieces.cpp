@@ -177,7 +177,7 @@ bool suit_cuda(std::span<copy_piece const> pieces, cuda::address_ranges& asked) 
     auto const suits = [&](std::uint64_t at, std::size_t bytes) {
         cuda::address_range const its = asked.find(at);
         return its.side != memory_side::unknown && its.side != memory_side::apart &&
-               !its.is_synchronous && its.holds(at + (bytes - 1));
+               its.holds(at + (bytes - 1));
     };
     return std::ranges::all_of(pieces, [&](copy_piece const& each) {
         return each.bytes == 0 || (suits(each.to, each.bytes) && suits(each.from, each.bytes));

@@ -85,13 +85,6 @@ TEST_F(short_batches, may_have_more_pieces_if_these_are_large) {
     EXPECT_TRUE(is_copied_by_the_channel({list.data(), most_large}));
 }
 
-// CUDA would keep the caller until the stream comes.
-TEST_F(short_batches, of_memory_whose_copies_are_synchronous_go_by_the_channel) {
-    changed_driver synchronous;
-    synchronous.tell(cuda::pointer_sync_memops, 1);
-    EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
-}
-
 // Two allocations may touch, and the channel sees addresses alone.
 TEST_F(short_batches, across_the_end_of_an_allocation_go_by_the_channel) {
     EXPECT_TRUE(is_copied_by_the_channel(most + 1, after{stream.get()}, then{stream.get()}));
