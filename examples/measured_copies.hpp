@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The common parts of fetch_rows.cu and graph_of_copies.cu: calls of CUDA, and figures of several
-// runs.
+// The common parts of all_to_all.cu, fetch_rows.cu and graph_of_copies.cu: calls of CUDA, and
+// figures of several runs.
 #pragma once
 
 #include <algorithm>
@@ -76,9 +76,10 @@ struct figures {
         std::sort(sorted.begin(), sorted.end());
         return sorted[sorted.size() / 2];
     }
-    /// Greatest less least, in per cent of the median.
-    [[nodiscard]] double spread() const {
-        auto const [least, greatest] = std::minmax_element(of_runs.begin(), of_runs.end());
-        return 100 * (*greatest - *least) / median();
+    [[nodiscard]] double least() const { return *std::min_element(of_runs.begin(), of_runs.end()); }
+    [[nodiscard]] double greatest() const {
+        return *std::max_element(of_runs.begin(), of_runs.end());
     }
+    /// Greatest less least, in per cent of the median.
+    [[nodiscard]] double spread() const { return 100 * (greatest() - least()) / median(); }
 };
