@@ -45,13 +45,13 @@ public:
 
     /// Why the channel has stopped; tells kernels that wait. Nothing while it runs.
     [[nodiscard]] std::optional<std::string> why_it_stopped();
-    /// What has gone wrong since the last call.
+    /// A failure since the last call.
     struct trouble {
         std::optional<std::string> why_it_stopped; ///< or else
         std::optional<gpu::status> refusal;        ///< of a list that was not copied whole
     };
     [[nodiscard]] trouble take_trouble();
-    /// The same with advice, if there is any.
+    /// The same with advice, if there was one.
     [[nodiscard]] std::optional<std::string> failure();
 
     /// Waits for the GPU's kernels, of which graphs do not keep those that have the handle.
