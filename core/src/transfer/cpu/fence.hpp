@@ -22,7 +22,7 @@ inline void flush_wc_stores() noexcept {
 #elif defined(__powerpc64__)
     __asm__ volatile("sync" ::: "memory");
 #else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#error "barmap does not know how this processor sends write-combined stores to a PCIe device"
 #endif
 }
 
@@ -42,7 +42,7 @@ inline void order_device_loads() noexcept {
 #elif defined(__powerpc64__)
     __asm__ volatile("sync" ::: "memory");
 #else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#error "barmap does not know how this processor orders loads from a PCIe device"
 #endif
 }
 
