@@ -89,9 +89,10 @@ primary_context::primary_context(primary_context&& other) noexcept
       owner_(other.owner_) {}
 
 primary_context& primary_context::operator=(primary_context&& other) noexcept {
-    std::swap(context_, other.context_);
-    std::swap(device_, other.device_);
-    std::swap(owner_, other.owner_);
+    primary_context taken(std::move(other));
+    std::swap(context_, taken.context_);
+    std::swap(device_, taken.device_);
+    std::swap(owner_, taken.owner_);
     return *this;
 }
 

@@ -16,7 +16,8 @@ public:
     explicit fd(int descriptor) noexcept : descriptor_(descriptor) {}
     fd(fd&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
     fd& operator=(fd&& other) noexcept {
-        std::swap(descriptor_, other.descriptor_);
+        fd taken(std::move(other));
+        std::swap(descriptor_, taken.descriptor_);
         return *this;
     }
     ~fd();

@@ -14,7 +14,8 @@ public:
     library() noexcept = default;
     library(library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     library& operator=(library&& other) noexcept {
-        std::swap(handle_, other.handle_);
+        library taken(std::move(other));
+        std::swap(handle_, taken.handle_);
         return *this;
     }
     ~library();

@@ -134,16 +134,21 @@ void region::reclaim(std::size_t at, std::size_t bytes) noexcept {
 }
 
 region::region(region&& other) noexcept {
-    *this = std::move(other);
+    swap(other);
 }
 
 region& region::operator=(region&& other) noexcept {
+    region taken(std::move(other));
+    swap(taken);
+    return *this;
+}
+
+void region::swap(region& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(lost_from_, other.lost_from_);
     std::swap(lost_to_, other.lost_to_);
     std::swap(owner_, other.owner_);
-    return *this;
 }
 
 region::~region() {

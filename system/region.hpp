@@ -60,6 +60,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:
+    void swap(region& other) noexcept;
     static region mapped(std::size_t bytes, int protection, int file);
 
     std::byte* data_ = nullptr;

@@ -12,10 +12,15 @@
 namespace barmap::tool {
 
 gpu_memory& gpu_memory::operator=(gpu_memory&& other) noexcept {
+    gpu_memory taken(std::move(other));
+    swap(taken);
+    return *this;
+}
+
+void gpu_memory::swap(gpu_memory& other) noexcept {
     std::swap(address_, other.address_);
     std::swap(size_, other.size_);
     std::swap(undo_, other.undo_);
-    return *this;
 }
 
 gpu_memory::~gpu_memory() {

@@ -34,7 +34,7 @@ public:
     static gpu_memory named(std::string_view name, opened_gpu const& gpu, std::size_t bytes);
 
     gpu_memory() = default;
-    gpu_memory(gpu_memory&& other) noexcept { *this = std::move(other); }
+    gpu_memory(gpu_memory&& other) noexcept { swap(other); }
     gpu_memory& operator=(gpu_memory&& other) noexcept;
     ~gpu_memory();
 
@@ -42,6 +42,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; } ///< bytes, as asked for
 
 private:
+    void swap(gpu_memory& other) noexcept;
     void undo(std::function<void()> step) { undo_.push_back(std::move(step)); }
 
     CUdeviceptr address_ = 0;

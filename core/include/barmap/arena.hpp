@@ -51,8 +51,8 @@ public:
         part(part&& other) noexcept
             : handle_(std::move(other.handle_)), at_(std::exchange(other.at_, {})) {}
         part& operator=(part&& other) noexcept {
-            std::swap(handle_, other.handle_);
-            std::swap(at_, other.at_);
+            handle_ = std::move(other.handle_);
+            at_ = std::exchange(other.at_, {});
             return *this;
         }
         ~part() = default;

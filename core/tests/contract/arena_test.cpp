@@ -37,6 +37,9 @@ TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
     parts[2] = {};
     parts[1] = words.take_gpu(384);
     EXPECT_EQ(parts[1].data(), second);
+    parts[1] = std::move(parts[4]); // frees what it had
+    parts[4] = words.take_gpu(384);
+    EXPECT_EQ(parts[4].data(), second);
     arena::part const host = words.take_host(500);
     EXPECT_EQ(host.size(), 500u);
     EXPECT_EQ(host.window().plan, nullptr);
