@@ -76,6 +76,7 @@ protected:
         EXPECT_TRUE(seen == sent);
         bytes const there = random_bytes(count);
         ASSERT_EQ(cuda::api().memcpy_htod(block_ + 100 + at, there.data(), count), cuda::success);
+        ASSERT_EQ(cuda::api().stream_synchronize(nullptr), cuda::success); // it may return before
         EXPECT_EQ(gdr_copy_from_mapping(handle_, seen.data(), mapped_ + at, count), 0);
         EXPECT_TRUE(seen == there);
     }
