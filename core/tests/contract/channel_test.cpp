@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
-#include "nvidia/uvm.hpp"
 #include "fake/faults.hpp"
+#include "nvidia/uvm.hpp"
 #include "shared/changed_calls.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/transfer.hpp"
@@ -207,6 +207,25 @@ TEST(channel_test, staging_memory_of_a_late_copy_is_not_lent_again) {
     EXPECT_EQ(worker.copy_staged(direction::to_gpu, *reached, 0, host.data(), host.size()),
               copy_outcome::failed);
     EXPECT_EQ(worker.copy_pinned(direction::to_gpu, *reached, 4096), copy_outcome::failed);
+}
+
+TEST(channel_test, copies_large_memory_through_little_staging_memory) {
+    engine_machine machine(nullptr);
+    constexpr std::size_t staging = 128 * kib, bytes = mib - 100;
+    engine::worker worker(make_channel(), 1s, staging);
+    EXPECT_EQ(worker.staging().runs.front().bytes, staging);
+    device_block block(mib);
+    auto const reached = worker.engine().reach(cuda::describe(block.address(), mib));
+    std::vector<std::byte> const sent = pattern(bytes, 7);
+    std::vector<std::byte> from(sent), seen(bytes);
+    using engine::copy_outcome;
+    using engine::direction;
+    EXPECT_EQ(worker.copy_staged(direction::to_gpu, *reached, 50, from.data(), bytes),
+              copy_outcome::done);
+    EXPECT_TRUE(read_by_driver(block.address() + 50, bytes) == sent);
+    EXPECT_EQ(worker.copy_staged(direction::to_cpu, *reached, 50, seen.data(), bytes),
+              copy_outcome::done);
+    EXPECT_TRUE(seen == sent);
 }
 
 // Nor is one on a machine that has a driver, but simulates its GPU.

@@ -25,10 +25,13 @@ void engine_slot::start() {
     if (!gpu_.without_cuda)
         relaxed.emplace();
     try {
-        // The self-test in lane cuda may wait for CUDA's own copies.
-        worker = std::make_shared<engine::worker>(
-            entry_.make(gpu_, lane_),
-            lane_ == engine::lane::cuda ? std::chrono::seconds(2) : engine::patience_with(gpu_));
+        // Batches need staging memory only for the self-test, which may wait for CUDA's own copies.
+        worker = lane_ == engine::lane::cuda
+                     ? std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
+                                                        std::chrono::seconds(2),
+                                                        engine::test_memory::size)
+                     : std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
+                                                        engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
             test_memory_ = engine::test_memory::make(gpu_);
         engine::self_test(*worker, test_memory_);

@@ -105,14 +105,17 @@ bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noex
     return covered == bytes;
 }
 
-worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds patience)
-    : patience_(patience), staging_(os::region::shared_memory(buffers * buffer_bytes)),
-      engine_(std::move(engine)) {
+worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds patience,
+               std::size_t staging_bytes)
+    : patience_(patience), staging_(os::region::shared_memory(staging_bytes)),
+      engine_(std::move(engine)), ring_bytes_(staging_bytes / buffers) {
     engine_->start();
+    // The kernel makes the pages now, not while CUDA holds a lock to pin them.
+    std::memset(staging_.data(), 0, staging_.size());
     reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
     for (std::size_t i = 0; i < buffers; ++i) {
-        buffers_[i].data = staging_.data() + i * buffer_bytes;
-        buffers_[i].address = reached_->runs.front().address + i * buffer_bytes;
+        buffers_[i].data = staging_.data() + i * ring_bytes_;
+        buffers_[i].address = reached_->runs.front().address + i * ring_bytes_;
     }
 }
 
@@ -223,9 +226,9 @@ copy_outcome worker::copy_pinned(direction which, reachable const& gpu,
 copy_outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
                                    std::byte* host, std::size_t bytes) {
     policy::values const& policy = config::current().policy;
-    std::size_t const chunk = staged_part(direction::to_cpu, bytes, policy);
+    std::size_t const chunk = std::min(staged_part(direction::to_cpu, bytes, policy), ring_bytes_);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes, policy);
-    std::size_t const slots = buffer_bytes / chunk;
+    std::size_t const slots = ring_bytes_ / chunk;
     // A smaller chunk is the only one.
     std::array<ticket, buffer_bytes / policy::least_part> tickets;
     std::size_t submitted = 0, taken = 0;
@@ -251,9 +254,9 @@ copy_outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, 
 copy_outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
                                    std::byte const* host, std::size_t bytes) {
     policy::values const& policy = config::current().policy;
-    std::size_t const chunk = staged_part(direction::to_gpu, bytes, policy);
+    std::size_t const chunk = std::min(staged_part(direction::to_gpu, bytes, policy), ring_bytes_);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes, policy);
-    std::size_t const slots = buffer_bytes / chunk;
+    std::size_t const slots = ring_bytes_ / chunk;
     std::array<ticket, buffer_bytes / policy::least_part> tickets;
     ticket last = 0;
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
