@@ -93,21 +93,23 @@ std::shared_ptr<test_memory const> test_memory::make(gpu const& which) {
 
 void self_test(worker& at_work, std::shared_ptr<test_memory const> const& memory) {
     at_work.keep(memory);
-    constexpr std::size_t bytes = sizeof(cuda::nonce), near = 8, far = test_memory::size - 1024;
+    constexpr std::size_t bytes = sizeof(cuda::nonce), near = 8, from_end = 1024;
+    std::span<std::byte> const staging = at_work.staging_memory();
     copy_engine& engine = at_work.engine();
     std::unique_ptr<reachable> const reached = memory->reached_by(engine);
     engine.measure(*reached, at_work.staging());
     std::uint64_t const gpu = reached->runs.front().address;
     std::uint64_t const host = at_work.staging().runs.front().address;
     // Two pieces that swap their places.
-    std::array<std::size_t, 2> const on_gpu{near, far}, on_host{far, near};
+    std::array<std::size_t, 2> const on_gpu{near, test_memory::size - from_end},
+        on_host{staging.size() - from_end, near};
     std::array<copy_piece, 2> there{}, back{};
     std::array<cuda::nonce, 2> const up{cuda::random_nonce(), cuda::random_nonce()};
     std::array<cuda::nonce, 2> const down{cuda::random_nonce(), cuda::random_nonce()};
     for (std::size_t i = 0; i < there.size(); ++i) {
         there[i] = {gpu + on_gpu[i], host + on_host[i], bytes};
         back[i] = {there[i].from, there[i].to, bytes};
-        std::memcpy(at_work.staging_data() + on_host[i], up[i].data(), bytes);
+        std::memcpy(staging.data() + on_host[i], up[i].data(), bytes);
     }
     copy(at_work, direction::to_gpu, there);
     for (std::size_t i = 0; i < there.size(); ++i) {
@@ -117,7 +119,7 @@ void self_test(worker& at_work, std::shared_ptr<test_memory const> const& memory
     copy(at_work, direction::to_cpu, back);
     for (std::size_t i = 0; i < there.size(); ++i) {
         cuda::nonce seen{};
-        std::memcpy(seen.data(), at_work.staging_data() + on_host[i], bytes);
+        std::memcpy(seen.data(), staging.data() + on_host[i], bytes);
         expect_same(down[i], seen, "from the GPU");
     }
 }

@@ -6,6 +6,7 @@
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "system/process.hpp"
+#include "system/region.hpp"
 
 #include <barmap/error.hpp>
 
@@ -28,8 +29,7 @@ void engine_slot::start() {
         // Batches need staging memory only for the self-test, which may wait for CUDA's own copies.
         worker = lane_ == engine::lane::cuda
                      ? std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
-                                                        std::chrono::seconds(2),
-                                                        engine::test_memory::size)
+                                                        std::chrono::seconds(2), os::page_size())
                      : std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
                                                         engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
