@@ -74,9 +74,9 @@ extern "C" BARMAP_KERNEL void barmap_test_signals(gpu::kernel_queue queue, unsig
                                                   unsigned const* seen, unsigned rounds,
                                                   word* failures) {
     gpu::warp_submitter copies(queue);
-    words_in_pieces const list = {copy, source, words, 16};
     bool is_right = true;
     for (unsigned round = 1; round <= rounds && is_right; ++round) {
+        words_in_pieces const list = {copy, source, words, round % 2 != 0 ? 16u : 1u};
         for (unsigned i = gpu::detail::lane(); i < words; i += gpu::detail::lanes())
             source[i] = round;
         word ticket = 0;
@@ -162,7 +162,6 @@ extern "C" BARMAP_KERNEL void barmap_test_words_of_others(gpu::kernel_queue queu
         check_rounds([](unsigned) { return true; }, [](unsigned) { return true; });
     } else {
         gpu::warp_submitter copies(queue, static_cast<gpu::fence_scope>(scope));
-        words_in_pieces const list = {copy, source, words, 64};
         // One lane sees it, each in its turn.
         auto const have_arrived = [=](unsigned round) {
             word const all = word{round} * (blocks() - 1);
@@ -178,6 +177,7 @@ extern "C" BARMAP_KERNEL void barmap_test_words_of_others(gpu::kernel_queue queu
                 return round % 2 != 0 || have_arrived(round);
             },
             [&](unsigned round) {
+                words_in_pieces const list = {copy, source, words, round / 2 % 2 != 0 ? 64u : 1u};
                 word ticket = 0;
                 return (round % 2 == 0 || have_arrived(round)) &&
                        copies.submit(list.count, list, ticket, gpu::copy_signal{0, 0, 0},
@@ -195,7 +195,7 @@ extern "C" BARMAP_KERNEL void barmap_test_chains(gpu::kernel_queue queue, unsign
                                                  unsigned* between, unsigned* copy, unsigned words,
                                                  unsigned rounds, word* wrong, word* failures) {
     gpu::warp_submitter copies(queue);
-    words_in_pieces const first = {between, source, words, 16}, second = {copy, between, words, 32};
+    words_in_pieces const second = {copy, between, words, 32};
     word stale = 0;
     bool is_right = true;
     for (unsigned round = 1; round <= rounds && is_right; ++round) {
@@ -204,6 +204,7 @@ extern "C" BARMAP_KERNEL void barmap_test_chains(gpu::kernel_queue queue, unsign
         // The last bytes of the first list are read first. Every other list begins with a piece of
         // no bytes, which has to wait as well.
         unsigned const none = round % 2;
+        words_in_pieces const first = {between, source, words, round / 2 % 2 != 0 ? 16u : 1u};
         auto const backwards = [=](unsigned i) {
             return i < none ? gpu::copy_piece{0, 0, 0} : second(second.count - 1 - (i - none));
         };

@@ -36,7 +36,7 @@ public:
         if (opened_ != status::ok)
             return;
         detail::join_lanes();
-        if (detail::lane() == 0) {
+        if (lane() == 0) {
             kernel_queue_state& state = *queue_.state;
             store_relaxed(&state.position, position_);
             store_relaxed(&state.entries, entries_);
@@ -86,7 +86,7 @@ public:
         unsigned segment = first_segment;
         for (unsigned begin = 0, end; begin < pieces; begin = end, segment *= growth) {
             end = pieces - begin <= segment || !is_idle ? pieces : begin + segment;
-            unsigned i = begin + detail::lane();
+            unsigned i = begin + lane();
             for (; i + (at_once - 1) * detail::lanes() < end; i += at_once * detail::lanes()) {
                 copy_piece some[at_once]; // whose loads overlap
                 BARMAP_UNROLL
@@ -138,7 +138,7 @@ private:
     BARMAP_DEVICE status open() const {
         if (queue_.layout != kernel_queue::layout_number || queue_.sharing)
             return status::invalid;
-        bool const is_free = detail::lane() != 0 || replace(&queue_.state->holder, 0, 1);
+        bool const is_free = lane() != 0 || replace(&queue_.state->holder, 0, 1);
         if (detail::any_lane(!is_free))
             return status::busy;
         fence();              // what the holder before has stored
@@ -158,20 +158,20 @@ private:
                                  copy_signal const& signal) const {
         using namespace commands;
         bool const is_right = piece.bytes <= kernel_queue::most_bytes;
-        if (!is_right)
-            piece = copy_piece{0, 0, 0};
+        unsigned bytes = length_of(piece);
         // Only a copy makes the others wait for the submission before: a first piece without bytes
         // becomes a copy of a word that nobody reads, at the list's start.
-        if (i == 0 && pieces > 1 && piece.bytes == 0) {
-            word const unread = address_of(list);
-            piece = copy_piece{unread + 4, unread, 4};
+        if (i == 0 && pieces > 1 && bytes == 0) {
+            piece.from = address_of(list);
+            piece.to = piece.from + 4;
+            bytes = 4;
         }
         unsigned flags = 0;
-        if (piece.bytes != 0)
+        if (bytes != 0)
             flags |= i == 0 ? launch_non_pipelined : launch_pipelined;
         if (i + 1 == pieces && signal.address == 0)
             flags |= launch_flush | launch_semaphore;
-        put_copy(list + (i + 1) * kernel_queue::words_of_slot, piece, flags);
+        put_copy(list + (i + 1) * kernel_queue::words_of_slot, piece, bytes, flags);
         return is_right;
     }
 
@@ -179,7 +179,7 @@ private:
     BARMAP_DEVICE void publish_segment(unsigned* list, unsigned begin, unsigned end, bool is_last,
                                        copy_signal const& signal) {
         constexpr unsigned slot = kernel_queue::words_of_slot;
-        if (detail::lane() == 0) {
+        if (lane() == 0) {
             unsigned* from = list + (begin + 1) * slot;
             unsigned* to = list + (end + 1) * slot;
             if (begin == 0) {

@@ -117,11 +117,6 @@ BARMAP_DEVICE void store_four(unsigned* to, unsigned a, unsigned b, unsigned c, 
 #endif
 }
 
-/// Whether any lane's value is true.
-BARMAP_DEVICE bool any_lane(bool value) {
-    return ready_lanes(!value) != lanes();
-}
-
 /// The queue as both forms of submission use it.
 class queue_user {
 public:
@@ -130,7 +125,7 @@ public:
 
 protected:
     BARMAP_DEVICE queue_user(kernel_queue const& queue, fence_scope scope)
-        : queue_(queue), scope_(scope) {}
+        : queue_(queue), scope_(scope), lane_(detail::lane()) {}
 
     /// Keeps the argument's members in registers: the compiler would load them from constant memory
     /// again behind each fence. @param zero a 0 that the compiler does not know
@@ -143,11 +138,14 @@ protected:
         queue_.commands_address += zero;
         queue_.semaphore_address += zero;
         queue_.token += static_cast<unsigned>(zero);
+        lane_ += static_cast<unsigned>(zero);
     }
     template <class Pointed>
     BARMAP_DEVICE static void keep(Pointed*& pointer, word zero) {
         pointer = reinterpret_cast<Pointed*>(reinterpret_cast<word>(pointer) + zero);
     }
+    /// Number of this lane in its warp, of a range that the compiler knows.
+    BARMAP_DEVICE unsigned lane() const { return lane_ & (lanes() - 1); }
     BARMAP_DEVICE void fence() const {
         if (scope_ == fence_scope::system)
             fence_system();
@@ -190,11 +188,16 @@ protected:
         return signal.bytes == 0 ? 4 : signal.bytes;
     }
 
-    /// A slot that copies a piece. @param flags of LAUNCH_DMA; without bytes, nothing is pipelined
-    BARMAP_DEVICE static void put_copy(unsigned* to, copy_piece const& piece, unsigned flags) {
+    /// The bytes that the engine copies for a piece: none for one that is too long.
+    BARMAP_DEVICE static unsigned length_of(copy_piece const& piece) {
+        return piece.bytes <= kernel_queue::most_bytes ? static_cast<unsigned>(piece.bytes) : 0;
+    }
+    /// A slot that copies that many bytes of a piece. @param flags of LAUNCH_DMA; without one that
+    /// says how, nothing is copied
+    BARMAP_DEVICE static void put_copy(unsigned* to, copy_piece const& piece, unsigned bytes,
+                                       unsigned flags) {
         using namespace commands;
-        store_four(to, methods(copy_subchannel, method_line_length, 1),
-                   static_cast<unsigned>(piece.bytes),
+        store_four(to, methods(copy_subchannel, method_line_length, 1), bytes,
                    methods(copy_subchannel, method_offset_in, 4), high(piece.from));
         store_four(to + 4, low(piece.from), high(piece.to), low(piece.to),
                    immediate_method(copy_subchannel, method_launch_dma, launch_linear | flags));
@@ -252,6 +255,7 @@ protected:
 
     kernel_queue queue_;
     fence_scope scope_;
+    unsigned lane_; ///< asked for once
 };
 
 } // namespace detail

@@ -99,14 +99,14 @@ public:
             return room;
         word const begin = taken_ - slots;
         bool is_wrong = false;
-        for (unsigned i = detail::lane(); i < pieces; i += detail::lanes())
+        for (unsigned i = lane(); i < pieces; i += detail::lanes())
             is_wrong |=
                 !put_piece(slot_at(begin + i), count != 0 ? piece_of(i) : copy_piece{0, 0, 0});
-        if (signal.address != 0 && detail::lane() == 0)
+        if (signal.address != 0 && lane() == 0)
             put_signal(slot_at(begin + pieces), signal);
         fence();
         detail::join_lanes();
-        for (unsigned i = detail::lane(); i < slots; i += detail::lanes())
+        for (unsigned i = lane(); i < slots; i += detail::lanes())
             detail::store_relaxed_8(mark_at(begin + i), mark_of(begin + i));
         detail::join_lanes();
         ticket = taken_;
@@ -154,7 +154,7 @@ private:
     /// @return how many there were before, in all lanes
     BARMAP_DEVICE word add_arrivals(word number) const {
         word const before =
-            detail::of_first_lane(detail::lane() == 0 ? add(&queue_.sharing->arrivals, number) : 0);
+            detail::of_first_lane(lane() == 0 ? add(&queue_.sharing->arrivals, number) : 0);
         detail::join_lanes(); // what the first lane sees, all see
         return before;
     }
@@ -167,7 +167,7 @@ private:
                 return room;
         }
         taken_ = slots + detail::of_first_lane(
-                             detail::lane() == 0 ? add_relaxed(&queue_.sharing->taken, slots) : 0);
+                             lane() == 0 ? add_relaxed(&queue_.sharing->taken, slots) : 0);
         return wait_for_engine([&] { return has_slots(0); });
     }
     BARMAP_DEVICE bool has_slots(unsigned more) const {
@@ -195,18 +195,16 @@ private:
             patience, status::failed);
         if (waited == status::ok)
             return status::ok;
-        if (detail::lane() == 0)
+        if (lane() == 0)
             store_relaxed(&queue_.state->failed, 1);
         return status::failed;
     }
 
     /// @return whether the piece is short enough; if not, it is left out
-    BARMAP_DEVICE static bool put_piece(unsigned* to, copy_piece piece) {
-        bool const is_right = piece.bytes <= kernel_queue::most_bytes;
-        if (!is_right)
-            piece = copy_piece{0, 0, 0};
-        put_copy(to, piece, piece.bytes != 0 ? commands::launch_pipelined : 0u);
-        return is_right;
+    BARMAP_DEVICE static bool put_piece(unsigned* to, copy_piece const& piece) {
+        unsigned const bytes = length_of(piece);
+        put_copy(to, piece, bytes, bytes != 0 ? commands::launch_pipelined : 0u);
+        return piece.bytes <= kernel_queue::most_bytes;
     }
 
     /// Hands all slots that are ready to the engine, up to the first that is not.
@@ -230,7 +228,7 @@ private:
                     return false;
             }
             ++groups;
-            if (detail::lane() == 0) {
+            if (lane() == 0) {
                 unsigned* const release = shared.releases + group * kernel_queue::words_of_slot;
                 put_entry(first_entry + 2 * groups - 2, address_of(slot_at(begin)),
                           static_cast<unsigned>(end - begin) * kernel_queue::words_of_slot);
@@ -256,7 +254,7 @@ private:
             bool is_ready[at_once];
             BARMAP_UNROLL
             for (unsigned j = 0; j < at_once; ++j) {
-                word const each = end + j * detail::lanes() + detail::lane();
+                word const each = end + j * detail::lanes() + lane();
                 is_ready[j] = each < most && detail::load_relaxed_8(mark_at(each)) == mark_of(each);
             }
             BARMAP_UNROLL

@@ -49,6 +49,21 @@ BARMAP_DEVICE unsigned ready_lanes(bool is_ready) {
 #endif
 }
 
+/// Whether any lane's value is true.
+BARMAP_DEVICE bool any_lane(bool value) {
+#if defined(BARMAP_ON_CUDA)
+    unsigned any;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.any.pred p, p, %2; "
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(any)
+                 : "r"(static_cast<unsigned>(value)), "r"(all_lanes)
+                 : "memory");
+    return any != 0;
+#else
+    return value;
+#endif
+}
+
 /// The first lane's value, in all lanes.
 BARMAP_DEVICE word of_first_lane(word value) {
 #if defined(BARMAP_ON_CUDA)
