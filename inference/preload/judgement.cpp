@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "judgement.hpp"
 
+#include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "system/environment.hpp"
 #include "system/numa.hpp"
@@ -75,6 +76,7 @@ limits const& limits::in_force() {
         };
         limits made{.with_host = of_size("taken_pieces", "taken_piece"),
                     .of_small = of_size("taken_small_pieces", "taken_small_piece"),
+                    .busy_mean_bytes = policy_value("taken_busy_piece"),
                     .inside_gpu = of_size("taken_pieces_inside", "taken_piece_inside"),
                     .between_gpus = of_size("taken_pieces_between", "taken_piece_between"),
                     .large_mean_bytes = policy_value("taken_large_piece"),
@@ -228,6 +230,17 @@ std::optional<reason> judge_size(std::size_t count, std::size_t bytes, memory_pa
         return reason::small_batch;
     if (beside_stores && way == memory_pair::to_gpu)
         return reason::beside_stores;
+    return std::nullopt;
+}
+
+std::optional<reason> judge_place(batch_call const& call, judged_batch const& batch) {
+    limits const& limit = limits::in_force();
+    if (!is_with_host(batch.way) || call.count >= limit.with_host.least_pieces ||
+        batch.bytes <= call.count * limit.busy_mean_bytes)
+        return std::nullopt;
+    cuda::relaxed_capture const relaxed; // keeps a capture of another thread valid
+    if (cuda::api().stream_query(call.stream) == cuda::error_not_ready)
+        return reason::behind_work;
     return std::nullopt;
 }
 

@@ -28,6 +28,7 @@ struct limits {
     };
     of_size with_host;                ///< taken_pieces, taken_piece
     of_size of_small;                 ///< taken_small_pieces, taken_small_piece: with the host
+    std::size_t busy_mean_bytes;      ///< taken_busy_piece
     of_size inside_gpu;               ///< taken_pieces_inside, taken_piece_inside
     of_size between_gpus;             ///< taken_pieces_between, taken_piece_between
     std::size_t large_mean_bytes;     ///< taken_large_piece
@@ -88,6 +89,10 @@ struct judged_batch {
 ///        for as long as they run
 [[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes,
                                                memory_pair way, bool beside_stores);
+
+/// The judgement by what is in the stream before a batch with the host of fewer pieces than larger
+/// ones need: such a batch gains only where nothing is. Asks CUDA, where the pieces are not small.
+[[nodiscard]] std::optional<reason> judge_place(batch_call const& call, judged_batch const& batch);
 
 /// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`,
 /// and the caller asks judge_size() again if its `way` is another one.

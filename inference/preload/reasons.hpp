@@ -12,6 +12,7 @@ enum class reason {
     exiting,
     forked,
     few_pieces,
+    behind_work,
     large_pieces,
     small_batch,
     beside_stores,
@@ -31,10 +32,11 @@ enum class reason {
 };
 
 /// Each in the words of the report at exit, and of docs/memcpy.md.
-inline constexpr std::array<std::string_view, 19> words_of_reasons{
+inline constexpr std::array<std::string_view, 20> words_of_reasons{
     "at the exit of the process",
     "in a forked child",
     "few pieces",
+    "few pieces behind other work",
     "large pieces",
     "large pieces in a small batch",
     "loads of large pieces beside stores",

@@ -131,6 +131,8 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     // The first piece may not say where others go.
     if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
         return why;
+    if (auto const why = judge_place(call, batch))
+        return why;
     if (auto const why = gpu->submit(batch.pieces, batch.way, call.stream, result))
         return why;
     if (result == cuda::success)

@@ -15,7 +15,8 @@ using memcpy_dropin::reason;
 TEST(memcpy_limits, are_those_of_the_policy) {
     ::setenv("BARMAP_POLICY",
              "taken_piece=4,taken_large_piece=5,taken_large_batch=6,taken_small_piece=7,"
-             "taken_piece_inside=8,taken_piece_between=9,short_large_pieces=10,large_piece=11",
+             "taken_piece_inside=8,taken_piece_between=9,short_large_pieces=10,large_piece=11,"
+             "taken_busy_piece=12",
              1);
     config::read_again();
     limits const& read = limits::in_force();
@@ -27,6 +28,7 @@ TEST(memcpy_limits, are_those_of_the_policy) {
     EXPECT_EQ(read.between_gpus.most_mean_bytes, 9u);
     EXPECT_EQ(read.short_large_pieces, 10u);
     EXPECT_EQ(read.large_piece, 11u);
+    EXPECT_EQ(read.busy_mean_bytes, 12u);
 }
 
 // docs/memcpy.md's table.
@@ -39,6 +41,7 @@ TEST(memcpy_limits, are_those_that_were_measured) {
     EXPECT_TRUE(is(read.of_small, 32, 8 * kib));
     EXPECT_TRUE(is(read.inside_gpu, 9, mib));
     EXPECT_TRUE(is(read.between_gpus, 32, 4 * mib));
+    EXPECT_EQ(read.busy_mean_bytes, 4 * kib);
     EXPECT_EQ(read.least_pieces, 9u);
 }
 
@@ -87,6 +90,36 @@ TEST_F(memcpy_size, few_pieces_with_the_host) {
         expect({}, almost); // on average
     }
     expect(reason::few_pieces, {});
+}
+
+// In its stream, a batch of these costs more than CUDA's; where nothing is before it, it is the
+// faster one.
+TEST_F(memcpy_size, few_pieces_behind_other_work) {
+    limits const& limit = limits::in_force();
+    std::size_t const busy = limit.busy_mean_bytes;
+    large_memory const memory(64 * (busy + 1));
+    std::vector<copy_piece> const larger = memory.to_cpu(63, busy + 1);
+    for (bool const is_to_cpu : {true, false}) {
+        auto const judge = [&](CUstream stream, std::vector<copy_piece> const& list) {
+            copies const given(is_to_cpu ? list : turned(list), stream);
+            auto const left = m_.count_of(reason::behind_work);
+            auto const taken = m_.taken()[0];
+            EXPECT_EQ(copy_by(copier::dropin, given), cuda::success);
+            EXPECT_EQ(m_.taken()[0] - taken + m_.count_of(reason::behind_work) - left, 1u);
+            return m_.taken()[0] != taken;
+        };
+        gated_stream stream; // in which a wait is pending
+        EXPECT_FALSE(judge(stream.get(), larger));
+        EXPECT_TRUE(judge(stream.get(), memory.to_cpu(63, busy)));
+        EXPECT_TRUE(judge(stream.get(), memory.to_cpu(64, busy + 1)));
+        EXPECT_TRUE(judge(stream.get(), inside(memory, 30, busy + 1)));
+        EXPECT_TRUE(judge(stream_.get(), larger));
+        stream.open();
+        stream.synchronize();
+        EXPECT_TRUE(judge(stream.get(), larger));
+        stream.synchronize();
+        stream_.synchronize();
+    }
 }
 
 TEST_F(memcpy_size, few_pieces_inside_a_gpu) {
