@@ -11,6 +11,7 @@ from barmap import _barmap
 from kernel_queue_test import StandIn
 from torch_stand_in import GpuTensor
 from torch_steps_test import of_torch, stream  # noqa: F401: fixtures
+from which_gpu import REAL_GPU
 
 
 def test_the_current_stream_submits(of_torch, stream, monkeypatch):  # noqa: F811
@@ -70,9 +71,24 @@ assert queue.calls == 6
 """
 
 
-# The queue copies, as a GPU would, what the rows say. Compiled code works with copies of tensors where it likes to:
-# all that follows must see the bytes, whichever tensor they went to.
-OPERATOR = """
+# What the program has on a GPU, and without one: a queue that copies, as a GPU would, what the rows say.
+ON_A_GPU = """
+import barmap
+import barmap.torch
+import torch
+from barmap._batches import kernel_queues
+
+class Queue(barmap.KernelQueue):
+    calls = 0
+    def submit(self, *arguments, **named):
+        super().submit(*arguments, **named)
+        self.calls += 1
+
+torch.set_default_device("cuda")
+torch.zeros(1)  # starts CUDA
+queue = Queue()
+"""
+ON_THE_CPU = """
 import ctypes
 import barmap
 barmap.sim()
@@ -91,6 +107,12 @@ class Queue:
 
 queue = Queue()
 kernel_queues.numbered[queue._number] = queue
+"""
+# Compiled code works with copies of tensors where it likes to: all that follows must see the bytes, whichever tensor they
+# went to.
+OPERATOR = """
+import importlib.util
+
 pool = torch.arange(64, dtype=torch.int64)
 table = torch.tensor([[0, 8 * 40, 16], [16, 0, 8], [24, 8 * 63, 8], [0, 8 * 8, 32]])
 
@@ -121,8 +143,11 @@ def twice(cache, which, count):
 def parts(found):
     return [] if found is None else list(found) if isinstance(found, tuple) else [found]
 
+backends = ["eager", "aot_eager"]
+if pool.device.type == "cpu" or importlib.util.find_spec("triton"):
+    backends.append("inductor")
 steps = (is_copied_and_used, is_only_copied, goes_to_a_part, stays_in_one_tensor, twice)
-for backend in BACKENDS:
+for backend in backends:
     for step in steps:
         torch.compiler.reset()
         compiled = torch.compile(step, backend=backend, fullgraph=True)
@@ -138,7 +163,8 @@ for backend in BACKENDS:
 
 operator = torch.ops.barmap.copy_pieces.default
 torch.library.opcheck(operator, (torch.zeros(8, dtype=torch.int64), pool, table[:2], None, queue._number, 3.0))
-
+"""
+REFUSED = """
 cache = torch.zeros(8, dtype=torch.int64)
 for refused, says, arguments in (
     (ValueError, "to is not contiguous", (pool.reshape(8, 8).t(), pool, table)),
@@ -163,13 +189,43 @@ else:
 """
 
 
-@pytest.mark.parametrize("program", [COMPILED, "BACKENDS = 'eager', 'aot_eager', 'inductor'\n" + OPERATOR],
-                         ids=["around it", "as an operator"])
-def test_compiled_code_sees_what_is_copied(program):
+# Each replay of a graph copies the rows that the table has then, and as many as `count` says.
+IN_A_GRAPH = """
+which, count = torch.tensor([0]), torch.tensor([1])
+for source in pool, pool.cpu().pin_memory():
+    cache, graph = torch.zeros(8, dtype=torch.int64), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        barmap.torch.copy_pieces(queue, cache, source, table[which], count, seconds=3)
+    for row, rows in (0, 1), (3, 1), (2, 1), (1, 0), (1, 1):
+        which.fill_(row)
+        count.fill_(rows)
+        cache.zero_()
+        graph.replay()
+        to, at, size = (int(x) // 8 for x in table[row])
+        expected = [0] * 8
+        expected[to : to + size * rows] = range(at, at + size * rows)
+        assert cache.tolist() == expected, (row, rows, cache)
+queue.check()
+"""
+
+
+def run(program):
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600)
+    if "Torch not compiled with CUDA enabled" in done.stderr:
+        pytest.skip("this torch has no CUDA")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("program", [COMPILED, ON_THE_CPU + OPERATOR + REFUSED], ids=["around it", "as an operator"])
+def test_compiled_code_sees_what_is_copied(program):
+    run(program)
+
+
+@pytest.mark.skipif(not REAL_GPU, reason="PyTorch has no simulated GPU: set BARMAP_REQUIRE")
+def test_compiled_code_and_graphs_see_what_a_gpu_has_copied():
+    run(ON_A_GPU + OPERATOR + IN_A_GRAPH + REFUSED)
 
 
 class OperatorsTensor:
