@@ -195,7 +195,6 @@ extern "C" BARMAP_KERNEL void barmap_test_chains(gpu::kernel_queue queue, unsign
                                                  unsigned* between, unsigned* copy, unsigned words,
                                                  unsigned rounds, word* wrong, word* failures) {
     gpu::warp_submitter copies(queue);
-    words_in_pieces const second = {copy, between, words, 32};
     word stale = 0;
     bool is_right = true;
     for (unsigned round = 1; round <= rounds && is_right; ++round) {
@@ -205,6 +204,7 @@ extern "C" BARMAP_KERNEL void barmap_test_chains(gpu::kernel_queue queue, unsign
         // no bytes, which has to wait as well.
         unsigned const none = round % 2;
         words_in_pieces const first = {between, source, words, round / 2 % 2 != 0 ? 16u : 1u};
+        words_in_pieces const second = {copy, between, words, round % 8 < 4 ? 32u : 1u};
         auto const backwards = [=](unsigned i) {
             return i < none ? gpu::copy_piece{0, 0, 0} : second(second.count - 1 - (i - none));
         };

@@ -158,20 +158,20 @@ private:
                                  copy_signal const& signal) const {
         using namespace commands;
         bool const is_right = piece.bytes <= kernel_queue::most_bytes;
-        unsigned bytes = length_of(piece);
+        if (!is_right)
+            piece = copy_piece{0, 0, 0};
         // Only a copy makes the others wait for the submission before: a first piece without bytes
         // becomes a copy of a word that nobody reads, at the list's start.
-        if (i == 0 && pieces > 1 && bytes == 0) {
-            piece.from = address_of(list);
-            piece.to = piece.from + 4;
-            bytes = 4;
+        if (i == 0 && pieces > 1 && piece.bytes == 0) {
+            word const unread = address_of(list);
+            piece = copy_piece{unread + 4, unread, 4};
         }
         unsigned flags = 0;
-        if (bytes != 0)
+        if (piece.bytes != 0)
             flags |= i == 0 ? launch_non_pipelined : launch_pipelined;
         if (i + 1 == pieces && signal.address == 0)
             flags |= launch_flush | launch_semaphore;
-        put_copy(list + (i + 1) * kernel_queue::words_of_slot, piece, bytes, flags);
+        put_copy(list + (i + 1) * kernel_queue::words_of_slot, piece, flags);
         return is_right;
     }
 

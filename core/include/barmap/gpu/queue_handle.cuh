@@ -34,7 +34,7 @@ struct copy_signal {
 /// The memory whose earlier accesses a submission comes after.
 enum class fence_scope {
     system, ///< all that the warp has written or seen, wherever it lies
-    device  ///< only data in this GPU's memory; saves 0.5 us (H200)
+    device  ///< only data in this GPU's memory; saves 0.6 us (H200)
 };
 
 /// The state that submissions leave in the queue's memory for the next kernel.
@@ -144,7 +144,7 @@ protected:
     BARMAP_DEVICE static void keep(Pointed*& pointer, word zero) {
         pointer = reinterpret_cast<Pointed*>(reinterpret_cast<word>(pointer) + zero);
     }
-    /// Number of this lane in its warp, of a range that the compiler knows.
+    /// Number of this lane in its warp, masked so that the compiler knows its range.
     BARMAP_DEVICE unsigned lane() const { return lane_ & (lanes() - 1); }
     BARMAP_DEVICE void fence() const {
         if (scope_ == fence_scope::system)
@@ -188,16 +188,11 @@ protected:
         return signal.bytes == 0 ? 4 : signal.bytes;
     }
 
-    /// The bytes that the engine copies for a piece: none for one that is too long.
-    BARMAP_DEVICE static unsigned length_of(copy_piece const& piece) {
-        return piece.bytes <= kernel_queue::most_bytes ? static_cast<unsigned>(piece.bytes) : 0;
-    }
-    /// A slot that copies that many bytes of a piece. @param flags of LAUNCH_DMA; without one that
-    /// says how, nothing is copied
-    BARMAP_DEVICE static void put_copy(unsigned* to, copy_piece const& piece, unsigned bytes,
-                                       unsigned flags) {
+    /// A slot that copies a piece. @param flags of LAUNCH_DMA; without bytes, nothing is pipelined
+    BARMAP_DEVICE static void put_copy(unsigned* to, copy_piece const& piece, unsigned flags) {
         using namespace commands;
-        store_four(to, methods(copy_subchannel, method_line_length, 1), bytes,
+        store_four(to, methods(copy_subchannel, method_line_length, 1),
+                   static_cast<unsigned>(piece.bytes),
                    methods(copy_subchannel, method_offset_in, 4), high(piece.from));
         store_four(to + 4, low(piece.from), high(piece.to), low(piece.to),
                    immediate_method(copy_subchannel, method_launch_dma, launch_linear | flags));
@@ -255,7 +250,7 @@ protected:
 
     kernel_queue queue_;
     fence_scope scope_;
-    unsigned lane_; ///< asked for once
+    unsigned lane_; ///< read when this is made
 };
 
 } // namespace detail
