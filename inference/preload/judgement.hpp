@@ -90,8 +90,9 @@ struct judged_batch {
 [[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes,
                                                memory_pair way, bool beside_stores);
 
-/// The judgement by what is in the stream before a batch with the host of fewer pieces than larger
-/// ones need: such a batch gains only where nothing is. Asks CUDA, where the pieces are not small.
+/// The judgement by the work of the stream: leaves a batch with the host of fewer than
+/// taken_pieces, above taken_busy_piece on average, to CUDA if its stream has unfinished work. Asks
+/// CUDA only for such batches.
 [[nodiscard]] std::optional<reason> judge_place(batch_call const& call, judged_batch const& batch);
 
 /// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`,

@@ -124,15 +124,19 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
         return why;
     constexpr int batches = 1000;
     latest = {batch.first, batch.way, batches};
-    if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
+    auto const judge = [&] {
+        auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores());
+        return why ? why : judge_place(call, batch);
+    };
+    if (auto const why = judge())
         return why;
+    memory_pair const way_of_first = batch.way;
     if (auto const why = judge_memory(call, asked, batch))
         return why;
     // The first piece may not say where others go.
-    if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
-        return why;
-    if (auto const why = judge_place(call, batch))
-        return why;
+    if (batch.way != way_of_first)
+        if (auto const why = judge())
+            return why;
     if (auto const why = gpu->submit(batch.pieces, batch.way, call.stream, result))
         return why;
     if (result == cuda::success)

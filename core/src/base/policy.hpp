@@ -47,7 +47,7 @@ inline constexpr std::size_t least_part = 4 * kib;
     X(unpinned_age, 10, "ms", 0, 60000, "how long a thread keeps CUDA's slowest answer, that memory is not pinned") \
     X(taken_piece, 128 * kib, "bytes", 1, 1024 * mib, "up to this mean libbarmap-memcpy takes batches with the host: docs/memcpy.md") \
     X(taken_small_piece, 8 * kib, "bytes", 0, any, "up to this mean, taken_small_pieces suffice: docs/memcpy.md") \
-    X(taken_busy_piece, 4 * kib, "bytes", 0, any, "up to this mean, they do so behind other work: 32 of 8 KiB take 17 us, by CUDA 14 (H200)") \
+    X(taken_busy_piece, 4 * kib, "bytes", 0, any, "up to this mean, taken_small_pieces also suffice behind other work in the stream: docs/memcpy.md") \
     X(taken_piece_inside, mib, "bytes", 1, 1024 * mib, "the mean inside a GPU; CUDA copies 4 MiB faster, by several engines (H200)") \
     X(taken_piece_between, 4 * mib, "bytes", 1, 1024 * mib, "the mean between GPUs; 4 MiB take 0.96 of CUDA's time (H200)") \
     X(taken_large_piece, 32 * kib, "bytes", 1, any, "from this mean on, CUDA is as fast as the link: docs/memcpy.md") \

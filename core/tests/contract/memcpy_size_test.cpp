@@ -92,8 +92,7 @@ TEST_F(memcpy_size, few_pieces_with_the_host) {
     expect(reason::few_pieces, {});
 }
 
-// In its stream, a batch of these costs more than CUDA's; where nothing is before it, it is the
-// faster one.
+// Behind other work CUDA copies such a batch faster; in an idle stream barmap does.
 TEST_F(memcpy_size, few_pieces_behind_other_work) {
     limits const& limit = limits::in_force();
     std::size_t const busy = limit.busy_mean_bytes;
@@ -120,6 +119,32 @@ TEST_F(memcpy_size, few_pieces_behind_other_work) {
         stream.synchronize();
         stream_.synchronize();
     }
+}
+
+// It ends no capture of another thread, and what CUDA does not answer holds up nothing.
+TEST(memcpy_place, the_question_for_other_work_disturbs_nothing) {
+    static std::vector<int> modes;
+    modes.clear();
+    memcpy_program m("channel");
+    m.expect_ready();
+    large_memory const memory(32 * 8 * kib);
+    open_stream const stream;
+    changed_driver asked;
+    asked->stream_query = [](CUstream) -> CUresult {
+        int mode = 0;
+        expect_success(changed_driver::real.thread_exchange_stream_capture_mode(&mode));
+        modes.push_back(mode);
+        expect_success(changed_driver::real.thread_exchange_stream_capture_mode(&mode));
+        return memcpy_dropin::gpu_batches::illegal_address;
+    };
+    auto const taken = m.taken()[0];
+    EXPECT_EQ(copy_by(copier::dropin, {memory.to_cpu(32, 8 * kib), stream.get()}), cuda::success);
+    EXPECT_EQ(m.taken()[0], taken + 1);
+    constexpr int relaxed = 2; // CU_STREAM_CAPTURE_MODE_RELAXED
+    EXPECT_EQ(modes, std::vector{relaxed});
+    EXPECT_EQ(copy_by(copier::dropin, {memory.to_cpu(32, 4 * kib), stream.get()}), cuda::success);
+    EXPECT_EQ(modes.size(), 1u) << "CUDA is asked only where the answer matters";
+    stream.synchronize();
 }
 
 TEST_F(memcpy_size, few_pieces_inside_a_gpu) {
