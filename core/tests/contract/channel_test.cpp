@@ -211,9 +211,9 @@ TEST(channel_test, staging_memory_of_a_late_copy_is_not_lent_again) {
 
 TEST(channel_test, copies_large_memory_through_little_staging_memory) {
     engine_machine machine(nullptr);
-    constexpr std::size_t staging = 128 * kib, bytes = mib - 100;
-    engine::worker worker(make_channel(), 1s, staging);
-    EXPECT_EQ(worker.staging().runs.front().bytes, staging);
+    constexpr std::size_t bytes = 100 * kib - 100;
+    engine::worker worker(make_channel(), 1s, os::page_size());
+    EXPECT_EQ(worker.staging().runs.front().bytes, os::page_size());
     device_block block(mib);
     auto const reached = worker.engine().reach(cuda::describe(block.address(), mib));
     std::vector<std::byte> const sent = pattern(bytes, 7);

@@ -26,12 +26,12 @@ void engine_slot::start() {
     if (!gpu_.without_cuda)
         relaxed.emplace();
     try {
-        // Batches need staging memory only for the self-test, which may wait for CUDA's own copies.
-        worker = lane_ == engine::lane::cuda
-                     ? std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
-                                                        std::chrono::seconds(2), os::page_size())
-                     : std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
-                                                        engine::patience_with(gpu_));
+        // In lane cuda only the self-test uses staging memory. It may wait for CUDA's own copies.
+        bool const is_for_batches = lane_ == engine::lane::cuda;
+        worker = std::make_shared<engine::worker>(
+            entry_.make(gpu_, lane_),
+            is_for_batches ? std::chrono::seconds(2) : engine::patience_with(gpu_),
+            is_for_batches ? os::page_size() : engine::worker::most_staging);
         if (!test_memory_ || !test_memory_->is_still_there())
             test_memory_ = engine::test_memory::make(gpu_);
         engine::self_test(*worker, test_memory_);

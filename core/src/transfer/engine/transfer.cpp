@@ -110,8 +110,6 @@ worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds pa
     : patience_(patience), staging_(os::region::shared_memory(staging_bytes)),
       engine_(std::move(engine)), ring_bytes_(staging_bytes / buffers) {
     engine_->start();
-    // The kernel makes the pages now, not while CUDA holds a lock to pin them.
-    std::memset(staging_.data(), 0, staging_.size());
     reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
     for (std::size_t i = 0; i < buffers; ++i) {
         buffers_[i].data = staging_.data() + i * ring_bytes_;

@@ -26,15 +26,15 @@ class worker {
 public:
     static constexpr std::size_t buffers = 2;
     static constexpr std::size_t buffer_bytes = policy::staging_buffer;
+    static constexpr std::size_t most_staging = buffers * buffer_bytes;
 
     /// Starts the engine.
-    /// @param staging_bytes at most, and by default, buffers * buffer_bytes. While CUDA pins them,
-    ///                      its calls by other threads wait: 0.1 ms for a page, 0.7 ms for 256 KiB,
-    ///                      2 to 3 ms for 4 MiB (H200)
+    /// @param staging_bytes from a page to most_staging. While CUDA pins them, its calls
+    ///                      by other threads wait
     /// @throws error
     explicit worker(std::unique_ptr<copy_engine> engine,
                     std::chrono::milliseconds patience = usual_patience,
-                    std::size_t staging_bytes = buffers * buffer_bytes);
+                    std::size_t staging_bytes = most_staging);
     worker(worker const&) = delete;
     worker& operator=(worker const&) = delete;
     ~worker() { engine_->close(); } // before the memory is freed that it may be copying to

@@ -69,8 +69,9 @@ public:
         constexpr std::size_t count = policy::tried_batch, size = 4096;
         std::vector<copy_piece> pieces;
         for (std::size_t i = 0; i < count; ++i)
-            pieces.push_back({host.runs.front().address + i * size % host.runs.front().bytes,
-                              gpu.runs.front().address + i * size, size});
+            pieces.push_back({gpu.runs.front().address + i * size,
+                              host.runs.front().address + i * size % host.runs.front().bytes,
+                              size}); // pieces may share a source
         driver_queue& queue = *queues_->at(0).queue;
         cuda::context_scope const scope(context_.get());
         using clock = std::chrono::steady_clock;
