@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -58,9 +59,15 @@ TEST(batch_queue_test, tries_the_batch_call_before_the_first_batch) {
     static int tried;
     tried = 0;
     changed_driver counting;
-    counting->memcpy_batch_async = [](auto... arguments) {
+    counting->memcpy_batch_async = [](CUdeviceptr* to, CUdeviceptr* from, std::size_t* bytes,
+                                      std::size_t count, auto... others) {
         ++tried;
-        return changed_driver::real.memcpy_batch_async(arguments...);
+        std::map<CUdeviceptr, std::size_t> targets; // the pieces of a call have no order
+        for (std::size_t i = 0; i < count; ++i)
+            EXPECT_TRUE(targets.emplace(to[i], bytes[i]).second);
+        for (auto each = targets.begin(); std::next(each) != targets.end(); ++each)
+            EXPECT_LE(each->first + each->second, std::next(each)->first);
+        return changed_driver::real.memcpy_batch_async(to, from, bytes, count, others...);
     };
     batch_program const p;
     EXPECT_GT(tried, 0);
