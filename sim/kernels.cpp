@@ -44,21 +44,34 @@ std::function<void()> pingpong(void** parameters, unsigned) {
     };
 }
 
-template <class Word>
-void count_words(std::byte* counter, std::uint64_t bytes, std::uint64_t last,
-                 std::uint32_t const* stop) {
-    auto* const words = reinterpret_cast<Word*>(counter);
-    for (std::uint64_t i = 1; i <= last && !(stop && load(stop) != 0); ++i)
-        for (std::uint64_t k = 0; k < bytes / sizeof(Word); ++k)
-            store(words + k, static_cast<Word>(i));
+/// The simulated GPU's clock.
+constexpr std::uint64_t cycles_per_ns = 3;
+
+void let_pass(std::uint64_t wait_ns) {
+    std::uint64_t const begin = nanoseconds();
+    spin_until([&] { return nanoseconds() - begin >= wait_ns; });
 }
 
-// barmap_count(void* counter, uint32 bytes, uint64 last, uint32 const* stop)
-// for i in 1..last, until *stop != 0: every word of the buffer becomes i. A word has 8 bytes, or
-// as many as the buffer if that has 4, 2 or 1. `stop` may be null.
+template <class Word>
+void count_words(std::byte* counter, std::uint64_t bytes, std::uint64_t last,
+                 std::uint32_t const* stop, std::uint64_t pace_ns) {
+    auto* const words = reinterpret_cast<Word*>(counter);
+    for (std::uint64_t i = 1; i <= last && !(stop && load(stop) != 0); ++i) {
+        for (std::uint64_t k = 0; k < bytes / sizeof(Word); ++k)
+            store(words + k, static_cast<Word>(i));
+        if (pace_ns > 0)
+            let_pass(pace_ns);
+    }
+}
+
+// barmap_count(void* counter, uint32 bytes, uint64 last, uint32 const* stop, uint32 pace)
+// for i in 1..last, until *stop != 0: every word of the buffer becomes i, at least `pace` cycles
+// after it became i - 1. A word has 8 bytes, or as many as the buffer if that has 4, 2 or 1. `stop`
+// may be null.
 std::function<void()> count(void** parameters, unsigned) {
     auto const bytes = parameter<std::uint32_t>(parameters, 1);
     auto const last = parameter<std::uint64_t>(parameters, 2);
+    auto const pace = parameter<std::uint32_t>(parameters, 4);
     std::uint32_t const* stop = nullptr;
     if (parameter<CUdeviceptr>(parameters, 3) != 0)
         stop = pointer<std::uint32_t>(parameters, 3, 1);
@@ -69,7 +82,7 @@ std::function<void()> count(void** parameters, unsigned) {
                       : bytes == 4 ? &count_words<std::uint32_t>
                       : bytes == 2 ? &count_words<std::uint16_t>
                                    : &count_words<std::uint8_t>;
-    return [=] { run(counter, bytes, last, stop); };
+    return [=] { run(counter, bytes, last, stop, pace / cycles_per_ns); };
 }
 
 // barmap_fill(uint8* p, uint64 n, uint64 seed): p[k] = (k * 131 + seed * 29 + (k >> 8)) & 0xff
@@ -196,11 +209,6 @@ std::function<void()> copy_pieces(void** parameters, unsigned) {
         for (piece const& one : pieces)
             std::memcpy(one.to, one.from, one.bytes);
     };
-}
-
-void let_pass(std::uint64_t wait_ns) {
-    std::uint64_t const begin = nanoseconds();
-    spin_until([&] { return nanoseconds() - begin >= wait_ns; });
 }
 
 // barmap_spin(uint64* time, uint64 ns): waits that long, then *time = the time

@@ -266,10 +266,10 @@ TEST_F(sim_kernel, pingpong) {
 
 TEST_F(sim_kernel, count_stops_when_told) {
     CUstream const stream = make(non_blocking), other = make(non_blocking);
-    std::uint32_t bytes = 16, one = 1;
+    std::uint32_t bytes = 16, one = 1, pace = 0;
     std::uint64_t last = ~0ull;
     CUdeviceptr stop = there_ + 64;
-    launch("barmap_count", stream, {&there_, &bytes, &last, &stop});
+    launch("barmap_count", stream, {&there_, &bytes, &last, &stop, &pace});
     std::uint64_t seen[2] = {};
     while (seen[0] < 100)
         ASSERT_EQ(cu().memcpy_dtoh_async(seen, there_, sizeof seen, other), success);
@@ -279,6 +279,18 @@ TEST_F(sim_kernel, count_stops_when_told) {
     EXPECT_EQ(seen[0], seen[1]);
     EXPECT_EQ(cu().stream_destroy(stream), success);
     EXPECT_EQ(cu().stream_destroy(other), success);
+}
+
+TEST_F(sim_kernel, count_keeps_its_pace) {
+    CUstream const stream = make(non_blocking);
+    std::uint32_t bytes = 1, pace = 3'000'000; // a millisecond at 3 GHz
+    std::uint64_t last = 20;
+    CUdeviceptr stop = 0;
+    auto const begin = std::chrono::steady_clock::now();
+    launch("barmap_count", stream, {&there_, &bytes, &last, &stop, &pace});
+    EXPECT_EQ(cu().stream_synchronize(stream), success);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(19));
+    EXPECT_EQ(cu().stream_destroy(stream), success);
 }
 
 TEST_F(sim_kernel, what_it_does_not_know_is_refused) {
