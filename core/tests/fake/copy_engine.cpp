@@ -17,6 +17,8 @@ using guard = std::lock_guard<std::recursive_mutex>;
 
 constexpr unsigned polls_before_sleep = 200;
 constexpr auto between_polls = 50us;
+/// On a busy machine each yield may cost this thread some milliseconds.
+constexpr unsigned turns_before_yield = 32;
 /// What a turn may count for: where it took longer, this thread did not run.
 constexpr std::chrono::nanoseconds longest_turn = 200us;
 
@@ -109,16 +111,16 @@ void copy_engine::start() {
 
 void copy_engine::run() {
     clock::time_point last = clock::now();
-    for (unsigned polls = 0; !ends_;) {
+    for (unsigned polls = 0, turns = 0; !ends_; ++turns) {
         polls = turn() ? 0 : polls + 1;
         clock::time_point const now = clock::now();
         host_.run_for(is_held() ? std::chrono::nanoseconds(0)
                                 : std::min<std::chrono::nanoseconds>(now - last, longest_turn));
         last = now;
-        if (polls < polls_before_sleep)
-            std::this_thread::yield();
-        else
+        if (polls >= polls_before_sleep)
             std::this_thread::sleep_for(between_polls);
+        else if (polls > 0 || turns % turns_before_yield == 0)
+            std::this_thread::yield();
     }
 }
 
