@@ -82,7 +82,8 @@ std::function<void()> count(void** parameters, unsigned) {
                       : bytes == 4 ? &count_words<std::uint32_t>
                       : bytes == 2 ? &count_words<std::uint16_t>
                                    : &count_words<std::uint8_t>;
-    return [=] { run(counter, bytes, last, stop, pace / cycles_per_ns); };
+    std::uint64_t const pace_ns = (std::uint64_t{pace} + cycles_per_ns - 1) / cycles_per_ns;
+    return [=] { run(counter, bytes, last, stop, pace_ns); };
 }
 
 // barmap_fill(uint8* p, uint64 n, uint64 seed): p[k] = (k * 131 + seed * 29 + (k >> 8)) & 0xff
