@@ -35,9 +35,10 @@ TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
 }
 
 // The channel orders small pieces by their host addresses. That shows where many write one byte:
-// the fake engine copies the pieces of a batch backwards, so that what the first one writes stays.
+// the fake engine copies backwards what it finds in its ring, so that what the first one writes
+// stays. It starts when it has the whole batch.
 TEST(batch_channel_test, the_host_side_of_pieces_decides_their_order) {
-    engine_machine const machine("channel");
+    engine_machine machine("channel");
     batch_program p;
     constexpr std::size_t parts = 64, part = 4 * mib, count = 4096, begun_with = 544;
     pinned_block host{parts * part};
@@ -61,9 +62,15 @@ TEST(batch_channel_test, the_host_side_of_pieces_decides_their_order) {
             result.push_back({to + (i < begun_with ? 1 : 0), from + i * 7 % parts * part, 1});
         return result;
     };
-    p.expect_done(p.queue.submit(list(p.block.address(), host.address())));
+    auto const copy = [&](std::uintptr_t to, std::uintptr_t from) {
+        machine.gpu().stall();
+        auto const submitted = p.queue.submit(list(to, from));
+        machine.gpu().resume();
+        p.expect_done(submitted);
+    };
+    copy(p.block.address(), host.address());
     EXPECT_EQ(read_by_driver(p.block.address(), 1), value(lowest));
-    p.expect_done(p.queue.submit(list(p.host.address(), there.address())));
+    copy(p.host.address(), there.address());
     EXPECT_EQ(p.host.bytes()[0], value(begun_with * 7 % parts)[0]) << "as in the list";
 }
 
