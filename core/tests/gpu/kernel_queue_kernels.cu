@@ -43,6 +43,14 @@ struct words_in_pieces {
     }
 };
 
+/// What a submission of these pieces says.
+__device__ status status_of(gpu::copy_piece const* pieces, unsigned count) {
+    bool is_too_long = false;
+    for (unsigned i = gpu::detail::lane(); i < count; i += gpu::detail::lanes())
+        is_too_long |= pieces[i].bytes > gpu::kernel_queue::most_bytes;
+    return gpu::detail::any_lane(is_too_long) ? status::invalid_piece : status::ok;
+}
+
 } // namespace
 
 // Submits lists of a table, with up to `depth` in flight, 4 at most, and counts what failed. Of one
@@ -59,7 +67,7 @@ extern "C" BARMAP_KERNEL void barmap_test_lists(gpu::kernel_queue queue,
         is_right = copies.wait(tickets[list % depth], patience) == status::ok &&
                    copies.submit(
                        count, [=](unsigned i) { return of_list[i]; }, ticket,
-                       gpu::copy_signal{0, 0, 0}, patience) == status::ok;
+                       gpu::copy_signal{0, 0, 0}, patience) == status_of(of_list, count);
         tickets[list % depth] = ticket;
     }
     is_right = copies.wait(ticket, patience) == status::ok && is_right;
@@ -252,7 +260,7 @@ extern "C" BARMAP_KERNEL void barmap_test_shared(gpu::kernel_queue queue,
         is_right = copies.submit(
                        count, [=](unsigned i) { return of_list[i]; }, ticket,
                        gpu::copy_signal{is_last ? signals + mine * 8 : 0, ~word(mine), 8},
-                       patience) == status::ok &&
+                       patience) == status_of(of_list, count) &&
                    copies.wait(ticket, patience) == status::ok;
     }
     if (!is_right && gpu::detail::lane() == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/config.hpp"
 #include "kernel_queue_kernels.ptx.hpp"
+#include "odd_pieces.hpp"
 #include "real_gpu.hpp"
 
 #include <barmap/kernel_queue.hpp>
@@ -41,7 +42,7 @@ protected:
         pinned_block const host(pool), signals(4096), failures(4096);
         std::vector<std::byte> const sent = pattern(pool, 77);
         std::mt19937_64 random(4711);
-        device_block const table(std::size_t{blocks} * lists * 64 * sizeof(copy_piece));
+        device_block const table(std::size_t{blocks} * lists * 64 * sizeof(gpu::copy_piece));
         for (unsigned round = 0; round < rounds; ++round) {
             unsigned const way = round % 3; // to the host, from it, inside the GPU
             int scope = static_cast<int>(round / 3 % 2);
@@ -56,15 +57,20 @@ protected:
                 std::memcpy(host.bytes().data(), sent.data(), pool);
             else
                 std::memset(host.bytes().data(), 0x5a, pool);
-            std::vector<copy_piece> all;
-            for (std::size_t i = 0, slot = pool / pieces; i < pieces; ++i) {
+            std::vector<gpu::copy_piece> all;
+            std::size_t const slot = pool / pieces;
+            for (std::size_t i = 0; i < pieces; ++i) {
                 std::size_t const bytes = random() % (slot + 1),
                                   at = i * slot + random() % (slot - bytes + 1),
                                   source = random() % (pool - bytes);
                 all.push_back({to + at, from + source, bytes});
-                std::memcpy(expected.data() + at, sent.data() + source, bytes);
             }
             std::ranges::shuffle(all, random);
+            put_odd_pieces(all, count, random);
+            for (gpu::copy_piece const& each : all)
+                if (each.bytes != 0 && each.bytes <= slot)
+                    std::memcpy(expected.data() + (each.to - to), sent.data() + (each.from - from),
+                                each.bytes);
             write_by_driver(table.address(), all.data(), all.size() * sizeof all[0]);
             std::memset(signals.bytes().data(), 0, 4096);
             std::memset(failures.bytes().data(), 0, 4096);

@@ -58,8 +58,7 @@ public:
     /// @param ticket set if the result is ok or invalid_piece
     /// @param nanoseconds how long to wait for room
     /// @return ok; full or timed_out without room, or failed if the channel has stopped; invalid
-    /// for
-    ///         too many pieces, a signal that is not aligned or that the GPU cannot set, or a
+    ///         for too many pieces, a signal that is not aligned or that the GPU cannot set, or a
     ///         handle of another version; busy if another warp has the queue: nothing is copied
     ///         then. invalid_piece if some are longer than kernel_queue::most_bytes: the others are
     ///         copied
@@ -158,20 +157,20 @@ private:
                                  copy_signal const& signal) const {
         using namespace commands;
         bool const is_right = piece.bytes <= kernel_queue::most_bytes;
-        if (!is_right)
-            piece = copy_piece{0, 0, 0};
+        unsigned bytes = length_of(piece);
         // Only a copy makes the others wait for the submission before: a first piece without bytes
         // becomes a copy of a word that nobody reads, at the list's start.
-        if (i == 0 && pieces > 1 && piece.bytes == 0) {
-            word const unread = address_of(list);
-            piece = copy_piece{unread + 4, unread, 4};
+        if (i == 0 && pieces > 1 && bytes == 0) {
+            piece.from = address_of(list);
+            piece.to = piece.from + 4;
+            bytes = 4;
         }
         unsigned flags = 0;
-        if (piece.bytes != 0)
+        if (bytes != 0)
             flags |= i == 0 ? launch_non_pipelined : launch_pipelined;
         if (i + 1 == pieces && signal.address == 0)
             flags |= launch_flush | launch_semaphore;
-        put_copy(list + (i + 1) * kernel_queue::words_of_slot, piece, flags);
+        put_copy(list + (i + 1) * kernel_queue::words_of_slot, piece, bytes, flags);
         return is_right;
     }
 

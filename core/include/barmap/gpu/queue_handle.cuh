@@ -188,11 +188,16 @@ protected:
         return signal.bytes == 0 ? 4 : signal.bytes;
     }
 
-    /// A slot that copies a piece. @param flags of LAUNCH_DMA; without bytes, nothing is pipelined
-    BARMAP_DEVICE static void put_copy(unsigned* to, copy_piece const& piece, unsigned flags) {
+    /// The bytes that the engine copies for a piece: none for one that is too long.
+    BARMAP_DEVICE static unsigned length_of(copy_piece const& piece) {
+        return piece.bytes <= kernel_queue::most_bytes ? static_cast<unsigned>(piece.bytes) : 0;
+    }
+    /// A slot that copies that many bytes of a piece. @param flags of LAUNCH_DMA; without one that
+    /// says how, nothing is copied
+    BARMAP_DEVICE static void put_copy(unsigned* to, copy_piece const& piece, unsigned bytes,
+                                       unsigned flags) {
         using namespace commands;
-        store_four(to, methods(copy_subchannel, method_line_length, 1),
-                   static_cast<unsigned>(piece.bytes),
+        store_four(to, methods(copy_subchannel, method_line_length, 1), bytes,
                    methods(copy_subchannel, method_offset_in, 4), high(piece.from));
         store_four(to + 4, low(piece.from), high(piece.to), low(piece.to),
                    immediate_method(copy_subchannel, method_launch_dma, launch_linear | flags));

@@ -201,12 +201,10 @@ private:
     }
 
     /// @return whether the piece is short enough; if not, it is left out
-    BARMAP_DEVICE static bool put_piece(unsigned* to, copy_piece piece) {
-        bool const is_right = piece.bytes <= kernel_queue::most_bytes;
-        if (!is_right)
-            piece = copy_piece{0, 0, 0};
-        put_copy(to, piece, piece.bytes != 0 ? commands::launch_pipelined : 0u);
-        return is_right;
+    BARMAP_DEVICE static bool put_piece(unsigned* to, copy_piece const& piece) {
+        unsigned const bytes = length_of(piece);
+        put_copy(to, piece, bytes, bytes != 0 ? commands::launch_pipelined : 0u);
+        return piece.bytes <= kernel_queue::most_bytes;
     }
 
     /// Hands all slots that are ready to the engine, up to the first that is not.
