@@ -26,6 +26,10 @@ bool is_default(CUstream stream) noexcept {
     return reinterpret_cast<std::uintptr_t>(stream) <= legacy;
 }
 
+bool is_with_host(memory_pair way) noexcept {
+    return way == memory_pair::to_gpu || way == memory_pair::to_cpu;
+}
+
 int gpu_count() {
     static int const count = [] {
         int found = 0;
@@ -101,6 +105,11 @@ limits::of_size const& limits::of(memory_pair way) const noexcept {
     default:
         return with_host;
     }
+}
+
+std::size_t limits::least_pieces_of(memory_pair way) const noexcept {
+    std::size_t const least = of(way).least_pieces;
+    return is_with_host(way) ? std::min(least, of_small.least_pieces) : least;
 }
 
 bool is_turned_off() noexcept {
@@ -199,10 +208,6 @@ std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& 
 
 namespace {
 
-bool is_with_host(memory_pair way) noexcept {
-    return way == memory_pair::to_gpu || way == memory_pair::to_cpu;
-}
-
 /// By how many pieces there are, and how large they are.
 std::optional<reason> compare(std::size_t count, std::size_t bytes, memory_pair way) {
     limits const& limit = limits::in_force();
@@ -233,10 +238,14 @@ std::optional<reason> judge_size(std::size_t count, std::size_t bytes, memory_pa
     return std::nullopt;
 }
 
-std::optional<reason> judge_place(batch_call const& call, judged_batch const& batch) {
+bool needs_idle_stream(std::size_t count, std::size_t bytes, memory_pair way) {
     limits const& limit = limits::in_force();
-    if (!is_with_host(batch.way) || call.count >= limit.with_host.least_pieces ||
-        batch.bytes <= call.count * limit.busy_mean_bytes)
+    return is_with_host(way) && count < limit.with_host.least_pieces &&
+           bytes > count * limit.busy_mean_bytes;
+}
+
+std::optional<reason> judge_place(batch_call const& call, judged_batch const& batch) {
+    if (!needs_idle_stream(call.count, batch.bytes, batch.way))
         return std::nullopt;
     cuda::relaxed_capture const relaxed; // keeps a capture of another thread valid
     if (cuda::api().stream_query(call.stream) == cuda::error_not_ready)

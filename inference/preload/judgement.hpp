@@ -40,6 +40,7 @@ struct limits {
     /// Reads the environment, at the first call of the process.
     [[nodiscard]] static limits const& in_force();
     [[nodiscard]] of_size const& of(memory_pair way) const noexcept;
+    [[nodiscard]] std::size_t least_pieces_of(memory_pair way) const noexcept;
 };
 
 /// Whether BARMAP_ENGINE=none was set when this was first asked. Reads that variable alone:
@@ -90,9 +91,11 @@ struct judged_batch {
 [[nodiscard]] std::optional<reason> judge_size(std::size_t count, std::size_t bytes,
                                                memory_pair way, bool beside_stores);
 
-/// The judgement by the work of the stream: leaves a batch with the host of fewer than
-/// taken_pieces, above taken_busy_piece on average, to CUDA if its stream has unfinished work. Asks
-/// CUDA only for such batches.
+/// Whether a batch is taken only where its stream has no unfinished work: one with the host of
+/// fewer than taken_pieces, above taken_busy_piece on average.
+[[nodiscard]] bool needs_idle_stream(std::size_t count, std::size_t bytes, memory_pair way);
+
+/// The judgement by the work of the stream. Asks CUDA only for batches that need an idle one.
 [[nodiscard]] std::optional<reason> judge_place(batch_call const& call, judged_batch const& batch);
 
 /// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`,

@@ -16,8 +16,11 @@
 #include <barmap/report.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <exception>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 namespace barmap::memcpy_dropin {
@@ -68,18 +71,46 @@ bool has_primary_context(CUdevice device) {
            is_active != 0;
 }
 
-/// Where the first piece of this thread's latest batch lay. A batch that is left for its size is
-/// left at once by it, instead of by four calls of CUDA. It is a guess, since other memory may
-/// have the address by now; so it serves a limited number of batches.
-struct guess {
-    sides first;
-    memory_pair way = memory_pair::inside_gpu;
-    int good_for = 0;
-
-    [[nodiscard]] bool is_of(batch_call const& call) noexcept {
-        return good_for > 0 && first.to.holds(call.to[0]) && first.from.holds(call.from[0]) &&
-               good_for-- > 0;
+/// What this thread's batches have shown, by which the next ones like them are left at once,
+/// without a call of CUDA. It is a guess: other memory may have an address by now, and a stream may
+/// have become idle. So it serves a limited number of batches.
+class guess {
+public:
+    /// The reason against a batch, if the guess is of its memory.
+    [[nodiscard]] std::optional<reason> judge(batch_call const& call) {
+        if (batches_ == 0 || !call.to || !call.from || !call.bytes ||
+            !first_.to.holds(call.to[0]) || !first_.from.holds(call.from[0]))
+            return std::nullopt;
+        --batches_;
+        if (call.count < limits::in_force().least_pieces_of(way_))
+            return reason::few_pieces;
+        std::span const sizes(call.bytes, call.count);
+        std::size_t const bytes = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+        if (auto const why = judge_size(call.count, bytes, way_, false))
+            return why;
+        bool const is_behind = batches_behind_ > 0 && call.stream == busy_ &&
+                               needs_idle_stream(call.count, bytes, way_);
+        if (!is_behind)
+            return std::nullopt;
+        --batches_behind_;
+        return reason::behind_work;
     }
+    void learn(judged_batch const& batch) noexcept {
+        first_ = batch.first;
+        way_ = batch.way;
+        batches_ = 1000;
+    }
+    void learn_busy(CUstream stream) noexcept {
+        busy_ = stream;
+        batches_behind_ = 7; // of 14 us each, where the question takes 1.2 us (H200)
+    }
+
+private:
+    sides first_; ///< of the latest batch's first piece
+    memory_pair way_ = memory_pair::inside_gpu;
+    int batches_ = 0;         ///< that may be judged by these
+    CUstream busy_ = nullptr; ///< had unfinished work
+    int batches_behind_ = 0;  ///< that may be judged by that
 };
 constinit thread_local guess latest{};
 static_assert(std::is_trivially_destructible_v<guess>);
@@ -89,9 +120,6 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     judged_batch batch;
     if (auto const why = judge_lists(call, batch.bytes))
         return why;
-    if (latest.is_of(call))
-        if (auto const why = judge_size(call.count, batch.bytes, latest.way, false))
-            return why;
     if (auto const why = judge_capture(call.stream))
         return why;
     CUcontext const context = context_for(call.stream);
@@ -122,11 +150,14 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     cuda::address_ranges asked(*device);
     if (auto const why = judge_first(call, asked, batch))
         return why;
-    constexpr int batches = 1000;
-    latest = {batch.first, batch.way, batches};
+    latest.learn(batch);
     auto const judge = [&] {
-        auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores());
-        return why ? why : judge_place(call, batch);
+        if (auto const why = judge_size(call.count, batch.bytes, batch.way, gpu->stores()))
+            return why;
+        auto const why = judge_place(call, batch);
+        if (why)
+            latest.learn_busy(call.stream);
+        return why;
     };
     if (auto const why = judge())
         return why;
@@ -150,7 +181,7 @@ std::optional<reason> leave_at_once(batch_call const& call) {
         return reason::off;
     if (has_too_few(call))
         return reason::few_pieces;
-    return std::nullopt;
+    return latest.judge(call);
 }
 
 } // namespace

@@ -115,10 +115,36 @@ TEST_F(memcpy_size, few_pieces_behind_other_work) {
         EXPECT_TRUE(judge(stream_.get(), larger));
         stream.open();
         stream.synchronize();
+        for (int i = 0; i < 7; ++i)
+            EXPECT_FALSE(judge(stream.get(), larger)) << "asked again only for the eighth";
+        stream.synchronize();
         EXPECT_TRUE(judge(stream.get(), larger));
         stream.synchronize();
         stream_.synchronize();
     }
+}
+
+// Of batches behind one another in a stream, one in eight pays for the question.
+TEST_F(memcpy_size, a_busy_stream_is_asked_once_in_eight_batches) {
+    std::size_t const busy = limits::in_force().busy_mean_bytes;
+    large_memory const memory(64 * (busy + 1));
+    static int questions;
+    questions = 0;
+    changed_driver counting;
+    counting->stream_query = [](CUstream stream) {
+        ++questions;
+        return changed_driver::real.stream_query(stream);
+    };
+    gated_stream stream, other;
+    copies const given(memory.to_cpu(32, busy + 1), stream.get());
+    for (int i = 0; i < 12; ++i)
+        EXPECT_EQ(memcpy_dropin::take(given.call()), std::nullopt);
+    EXPECT_EQ(questions, 2);
+    copies const elsewhere(memory.to_cpu(32, busy + 1), other.get());
+    EXPECT_EQ(memcpy_dropin::take(elsewhere.call()), std::nullopt);
+    EXPECT_EQ(questions, 3) << "another stream may be idle";
+    stream.open();
+    other.open();
 }
 
 // It ends no capture of another thread, and what CUDA does not answer holds up nothing.
