@@ -71,7 +71,7 @@ bool has_primary_context(CUdevice device) {
            is_active != 0;
 }
 
-/// What this thread's batches have shown, by which the next ones like them are left at once,
+/// The result of this thread's batches, by which the next ones like them are left at once,
 /// without a call of CUDA. It is a guess: other memory may have an address by now, and a stream may
 /// have become idle. So it serves a limited number of batches.
 class guess {

@@ -7,6 +7,7 @@
 // CASE is `programs`, or one of
 //     both     loads and stores at once, by two threads, with small copies beside them
 //     chain    batches behind one another in one stream
+//     turns    the same by the library and by the driver's own function in turn: ratios
 //     beside   small copies beside loads and beside stores
 //     first    the first calls of a process
 //     left     calls that the library leaves: of 1, 8 and 59 pieces
@@ -230,6 +231,64 @@ void chain() {
         tell("chain", "rounds", 1);
 }
 
+/// Batches behind one another as a program calls them, and by the driver's own function, in turn:
+/// of two processes, one may have the faster CPU. Without the library, the ratios are those of
+/// noise.
+void turns() {
+    std::size_t const bytes = is_quick ? 4 * mib : 256 * mib;
+    memory gpu = memory::of_gpu(bytes), host = memory::of_host(bytes);
+    CUstream const stream = new_stream();
+    struct {
+        std::size_t count, size;
+    } const lists_of[] = {{1, 8},        {8, 64 * kib},  {59, 64 * kib},  {16, 2 * kib},
+                          {32, 2 * kib}, {64, 2 * kib},  {256, 2 * kib},  {32, 4 * kib},
+                          {64, 4 * kib}, {16, 8 * kib},  {32, 8 * kib},   {63, 8 * kib},
+                          {64, 8 * kib}, {256, 8 * kib}, {16, 128 * kib}, {64, 128 * kib}};
+    for (bool const is_load : {true, false})
+        for (auto const& [count, size] : lists_of) {
+            memory& from = is_load ? host : gpu;
+            memory& to = is_load ? gpu : host;
+            std::size_t const calls = std::min<std::size_t>(32, bytes / size / count);
+            if (calls == 0)
+                continue;
+            auto lists = scattered(to, from, calls, count, size, {1, {}, {}, 0});
+            std::string const name = std::string("turns,to the ") + (is_load ? "GPU " : "CPU ") +
+                                     std::to_string(count) + " of " + std::to_string(size);
+            if (is_quick) {
+                from.fill(size);
+                to.fill(count);
+            }
+            std::vector<double> until_done, more;
+            for (int turn = 0; turn < (is_quick ? 2 : 60); ++turn) {
+                double done[2], calling[2] = {}; // as a program calls, and by the driver
+                for (int j = 0; j < 2; ++j) {
+                    bool const by_driver = (turn + j) % 2 != 0;
+                    auto const begin = clock_type::now();
+                    for (batch& each : lists) {
+                        auto const call = clock_type::now();
+                        by_driver ? each.submit_to_driver(stream) : each.submit(stream);
+                        calling[by_driver] += microseconds_since(call);
+                    }
+                    synchronize(stream);
+                    done[by_driver] = microseconds_since(begin);
+                }
+                until_done.push_back(done[0] / done[1]);
+                more.push_back((calling[0] - calling[1]) / double(calls) * 1000);
+            }
+            if (is_quick) {
+                expect_copied(to, from, lists);
+                to.expect(name.c_str());
+                continue;
+            }
+            tell(name + ",until done", "ratio", quantile(until_done, 0.5));
+            tell(name + ",until done: lower quartile", "ratio", quantile(until_done, 0.25));
+            tell(name + ",until done: upper quartile", "ratio", quantile(until_done, 0.75));
+            tell(name + ",more in the call", "ns", quantile(more, 0.5));
+        }
+    if (is_quick)
+        tell("turns", "rounds", 2);
+}
+
 /// What each call of a new process takes, in each direction.
 void first() {
     memory gpu = memory::of_gpu(8 * mib), other = memory::of_gpu(8 * mib),
@@ -321,14 +380,14 @@ int main(int argc, char** argv) {
         std::string_view name;
         void (*run)();
         bool is_warm = true;
-    } const cases[] = {{"programs", all_programs}, {"both", both}, {"chain", chain},
-                       {"beside", beside},         {"left", left}, {"capture", capture},
-                       {"first", first, false}};
+    } const cases[] = {{"programs", all_programs}, {"both", both},         {"chain", chain},
+                       {"beside", beside},         {"left", left},         {"capture", capture},
+                       {"turns", turns},           {"first", first, false}};
     auto const found =
         std::ranges::find_if(cases, [&](auto const& each) { return each.name == wanted; });
     if (found == std::end(cases)) {
-        std::fprintf(stderr, "usage: memcpy_replay programs|both|chain|beside|first|left|capture "
-                             "[--quick]\n");
+        std::fprintf(stderr, "usage: memcpy_replay programs|both|chain|turns|beside|first|left|"
+                             "capture [--quick]\n");
         return 2;
     }
     start_driver();

@@ -12,12 +12,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
 #include <mutex>
 #include <numeric>
 #include <random>
 #include <string>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 /// What replays are made of: the driver, as programs find it, memory whose bytes are known, and
@@ -45,6 +50,7 @@ inline void check(CUresult result, char const* what) {
 template <class... Arguments>
 class driver_function {
 public:
+    using function = CUresult(Arguments...);
     explicit driver_function(char const* symbol) : symbol_(symbol) {}
     CUresult ask(Arguments... arguments) {
         if (!exists())
@@ -63,7 +69,6 @@ public:
     void operator()(Arguments... arguments) { check(ask(arguments...), symbol_); }
 
 private:
-    using function = CUresult(Arguments...);
     char const* symbol_;
     std::atomic<function*> found_{nullptr};
 };
@@ -94,6 +99,37 @@ inline driver_function<CUgraphExec, CUstream> launch("cuGraphLaunch");
 inline driver_function<CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*,
                        std::size_t*, std::size_t, CUstream>
     copy_batch("cuMemcpyBatchAsync_v2");
+
+/// A function of the driver by the table of symbols in its file, in which no library replaces it.
+inline void* in_file_of_driver(char const* symbol) {
+    link_map* driver = nullptr;
+    void* const opened = ::dlopen("libcuda.so.1", RTLD_NOW);
+    if (!opened || ::dlinfo(opened, RTLD_DI_LINKMAP, &driver) != 0)
+        return nullptr;
+    int const file = ::open(driver->l_name, O_RDONLY | O_CLOEXEC);
+    struct stat found {};
+    if (file < 0 || ::fstat(file, &found) != 0)
+        return nullptr;
+    void* const all = ::mmap(nullptr, static_cast<std::size_t>(found.st_size), PROT_READ,
+                             MAP_PRIVATE, file, 0); // until the process ends
+    ::close(file);
+    if (all == MAP_FAILED)
+        return nullptr;
+    auto const* const bytes = static_cast<char const*>(all);
+    auto const& head = *reinterpret_cast<ElfW(Ehdr) const*>(bytes);
+    auto const* const sections = reinterpret_cast<ElfW(Shdr) const*>(bytes + head.e_shoff);
+    for (unsigned i = 0; i < head.e_shnum; ++i) {
+        if (sections[i].sh_type != SHT_DYNSYM)
+            continue;
+        auto const* const symbols =
+            reinterpret_cast<ElfW(Sym) const*>(bytes + sections[i].sh_offset);
+        char const* const names = bytes + sections[sections[i].sh_link].sh_offset;
+        for (std::size_t k = 0; k < sections[i].sh_size / sizeof *symbols; ++k)
+            if (symbols[k].st_value != 0 && std::strcmp(names + symbols[k].st_name, symbol) == 0)
+                return reinterpret_cast<void*>(driver->l_addr + symbols[k].st_value);
+    }
+    return nullptr;
+}
 
 inline std::vector<CUcontext> contexts; ///< of the first two GPUs
 
@@ -193,6 +229,15 @@ struct batch {
         std::size_t first = 0;
         return copy_batch.ask(to.data(), from.data(), sizes.data(), sizes.size(), &how, &first, 1,
                               stream);
+    }
+    /// The same by the driver, also where a library is loaded in front of it.
+    void submit_to_driver(CUstream stream) {
+        static auto* const own = reinterpret_cast<decltype(copy_batch)::function*>(
+            in_file_of_driver("cuMemcpyBatchAsync_v2"));
+        std::size_t first = 0;
+        check(own ? own(to.data(), from.data(), sizes.data(), sizes.size(), &how, &first, 1, stream)
+                  : 500,
+              "cuMemcpyBatchAsync, of the driver's file");
     }
     void submit(CUstream stream) { check(ask(stream), "cuMemcpyBatchAsync"); }
 };

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 
-CASES = ("programs", "both", "chain", "beside", "first", "left", "capture")
+CASES = ("programs", "both", "chain", "turns", "beside", "first", "left", "capture")
 
 
 def figures(program, case, preload):
