@@ -40,6 +40,7 @@ struct limits {
     /// Reads the environment, at the first call of the process.
     [[nodiscard]] static limits const& in_force();
     [[nodiscard]] of_size const& of(memory_pair way) const noexcept;
+    /// The fewest pieces of any batch that goes this way.
     [[nodiscard]] std::size_t least_pieces_of(memory_pair way) const noexcept;
 };
 

@@ -98,14 +98,17 @@ public:
     void learn(judged_batch const& batch) noexcept {
         first_ = batch.first;
         way_ = batch.way;
-        batches_ = 1000;
+        batches_ = most_batches;
     }
     void learn_busy(CUstream stream) noexcept {
         busy_ = stream;
-        batches_behind_ = 7; // of 14 us each, where the question takes 1.2 us (H200)
+        batches_behind_ = most_behind;
     }
 
 private:
+    static constexpr int most_batches = 1000;
+    static constexpr int most_behind = 7; ///< of 14 us each; the question takes 1.2 us (H200)
+
     sides first_; ///< of the latest batch's first piece
     memory_pair way_ = memory_pair::inside_gpu;
     int batches_ = 0;         ///< that may be judged by these
@@ -175,7 +178,8 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     return std::nullopt;
 }
 
-/// The reasons that a few nanoseconds suffice to find: most programs' batches have one piece.
+/// The reasons that need no call of CUDA: most programs' batches have one piece, or are like the
+/// one before.
 std::optional<reason> leave_at_once(batch_call const& call) {
     if (is_turned_off())
         return reason::off;

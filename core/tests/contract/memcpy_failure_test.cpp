@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/memcpy_fixture.hpp"
 
+#include <thread>
+
 /// Who is told of a batch that has failed after its call.
 namespace barmap::contract {
 namespace {
@@ -66,6 +68,30 @@ TEST(memcpy_failure, is_told_while_another_stream_waits) {
     m.expect_left(next.call(), reason::off);
     held.open();
     held.synchronize();
+}
+
+// What CUDA copies without a question, behind other work, tells nothing.
+TEST(memcpy_failure, is_told_by_the_next_batch_that_is_judged) {
+    memcpy_program m("channel");
+    m.expect_ready();
+    large_memory const memory(63 * 8 * kib);
+    open_stream const stream;
+    copies const failing{m.p.pieces(100, 200), stream.get()};
+    gated_stream busy;
+    copies const behind{memory.to_cpu(63, 8 * kib), busy.get()};
+    m.expect_left(behind.call(), reason::behind_work);
+    CUcontext current = nullptr;
+    expect_success(cuda::api().ctx_get_current(&current));
+    std::thread([&] {
+        expect_success(cuda::api().ctx_set_current(current));
+        submit_one_that_fails(failing);
+        stream.synchronize(); // it is released
+    }).join();
+    for (int i = 0; i < 7; ++i)
+        m.expect_left(behind.call(), reason::behind_work);
+    EXPECT_EQ(copy_by(copier::dropin, behind), 700);
+    busy.open();
+    busy.synchronize();
 }
 
 // Also before anybody has found which batches have failed.

@@ -4,13 +4,15 @@
 #include <barmap/gpu/kernel_queue.cuh>
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
 namespace barmap::gpu_test {
 
-/// In each list of `count` pieces, replaces one or two by pieces of which nothing is copied, whose
-/// addresses are random: one without bytes, and in some lists one that is too long.
+/// In each list of `count` pieces, replaces one by a piece without bytes, and in half of the lists
+/// one, perhaps the same, by a piece that is too long. Their addresses are random; nothing of them
+/// is copied.
 inline void put_odd_pieces(std::vector<gpu::copy_piece>& lists, std::size_t count,
                            std::mt19937_64& random) {
     for (std::size_t list = 0; list < lists.size(); list += count) {

@@ -46,7 +46,7 @@ protected:
         for (unsigned round = 0; round < rounds; ++round) {
             unsigned const way = round % 3; // to the host, from it, inside the GPU
             int scope = static_cast<int>(round / 3 % 2);
-            unsigned count = round % 4 == 0 ? 64 : 1 + static_cast<unsigned>(random() % 40);
+            unsigned count = round % 4 == 0 ? 64 : 2 + static_cast<unsigned>(random() % 39);
             std::size_t const pieces = std::size_t{blocks} * lists * count;
             std::uint64_t const from = way == 1 ? host.address() : first.address();
             std::uint64_t const to = way == 0 ? host.address() : second.address();

@@ -231,8 +231,8 @@ void chain() {
         tell("chain", "rounds", 1);
 }
 
-/// Batches behind one another as a program calls them, and by the driver's own function, in turn:
-/// of two processes, one may have the faster CPU. Without the library, the ratios are those of
+/// Batches behind one another as a program calls them, and by the driver's own function, in turn,
+/// since two processes may run on CPUs of two speeds. Without the library the ratios show the
 /// noise.
 void turns() {
     std::size_t const bytes = is_quick ? 4 * mib : 256 * mib;
@@ -254,15 +254,15 @@ void turns() {
             auto lists = scattered(to, from, calls, count, size, {1, {}, {}, 0});
             std::string const name = std::string("turns,to the ") + (is_load ? "GPU " : "CPU ") +
                                      std::to_string(count) + " of " + std::to_string(size);
-            if (is_quick) {
-                from.fill(size);
-                to.fill(count);
-            }
             std::vector<double> until_done, more;
             for (int turn = 0; turn < (is_quick ? 2 : 60); ++turn) {
                 double done[2], calling[2] = {}; // as a program calls, and by the driver
                 for (int j = 0; j < 2; ++j) {
                     bool const by_driver = (turn + j) % 2 != 0;
+                    if (is_quick) {
+                        from.fill(size + static_cast<std::size_t>(j));
+                        to.fill(count);
+                    }
                     auto const begin = clock_type::now();
                     for (batch& each : lists) {
                         auto const call = clock_type::now();
@@ -271,19 +271,20 @@ void turns() {
                     }
                     synchronize(stream);
                     done[by_driver] = microseconds_since(begin);
+                    if (is_quick) {
+                        expect_copied(to, from, lists);
+                        to.expect((name + (by_driver ? ", by the driver" : "")).c_str());
+                    }
                 }
                 until_done.push_back(done[0] / done[1]);
                 more.push_back((calling[0] - calling[1]) / double(calls) * 1000);
             }
-            if (is_quick) {
-                expect_copied(to, from, lists);
-                to.expect(name.c_str());
+            if (is_quick)
                 continue;
-            }
             tell(name + ",until done", "ratio", quantile(until_done, 0.5));
             tell(name + ",until done: lower quartile", "ratio", quantile(until_done, 0.25));
             tell(name + ",until done: upper quartile", "ratio", quantile(until_done, 0.75));
-            tell(name + ",more in the call", "ns", quantile(more, 0.5));
+            tell(name + ",in the call", "ns more", quantile(more, 0.5));
         }
     if (is_quick)
         tell("turns", "rounds", 2);

@@ -51,10 +51,11 @@ def main():
                 for what, value in figures(given.program, case, preload).items():
                     found.setdefault(what, []).append(value)
         for what in without:
-            ratio = statistics.median(with_it[what]) / (statistics.median(without[what]) or float("nan"))
             columns = what.split(",")
+            ratio = statistics.median(with_it[what]) / (statistics.median(without[what]) or float("nan"))
+            shown = "" if columns[-1] == "ns more" else f"{ratio:.3f}"
             print(f"{columns[0]},{' '.join(columns[1:-1])},{columns[-1]},{spread(without[what])},"
-                  f"{spread(with_it[what])},{ratio:.3f}", flush=True)
+                  f"{spread(with_it[what])},{shown}", flush=True)
 
 
 if __name__ == "__main__":
